@@ -59,7 +59,7 @@ def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
     try:
         stacked = np.array([pose.homogeneous if isinstance(pose, pin.SE3) else pose
                             for pose in poses.values()])
-    except ValueError:      # poses of several shapes
+    except (TypeError, ValueError):     # such as poses of several shapes
         stacked = np.empty(0)
     if (stacked.shape == (len(poses), 4, 4) and stacked.dtype is FLOAT
             and is_rigid.run(stacked.reshape(-1, 4), _ROUNDING, FARTHEST)):

@@ -53,8 +53,11 @@ def test_position_stream_moves_the_arm_without_steps(client, record, mock):
     answer = execute(client, ASIDE)
     assert answer.status == Status.SUCCESS, answer.message
     assert near(record.at(), ASIDE) < 1e-3
-    sent = np.array([data for _, data in record.commands])
+    times, sent = (np.array(values) for values in zip(*record.commands, strict=True))
     assert sent.shape[1] == 7 and len(sent) > 20
+    # the start is held for 0.1 s
+    held = sent[times < times[0] + 0.08]
+    assert np.abs(held - list(HOME.values())).max() < 1e-3
     # two periods at most at once, at the fastest joint's 2.61 rad/s
     assert np.abs(np.diff(np.vstack([list(HOME.values()), sent]), axis=0)).max() < 0.055
     _, positions = record.way(since)

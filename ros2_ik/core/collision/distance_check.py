@@ -77,7 +77,7 @@ class DistanceCheck:
         """Place all items as in `data`; items of moved objects are updated only if in `items`."""
         # updating all moved objects in Pinocchio's model would take longer than a step
         if self._moving:
-            for number in items[self._is_stale[items]].tolist():
+            for number in np.unique(items[self._is_stale[items]]).tolist():
                 made, item = self._pairs.model.geometryObjects[number], self._pairs.items[number]
                 made.placement = pin.SE3(self._poses[number] @ item.in_object)
             self._is_stale[items] = False

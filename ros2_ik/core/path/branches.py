@@ -130,7 +130,10 @@ class Branches:
         """Return the cheapest of the chains that get farthest; empty if none begins."""
         start, layer, chain = self.problem.start, 0, Chain()
         is_held = self.options.hold_start
-        starts = [start][:accept(self.problem, start).accepted] if is_held else self._starts(0)
+        if not is_held:
+            starts = self._starts(0)
+        else:
+            starts = [start] if accept(self.problem, start).accepted else []
         # where all chains end, search for new configurations and trace their branches in both
         # directions, until that brings no progress
         while starts:

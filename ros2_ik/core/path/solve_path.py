@@ -122,7 +122,8 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     budget = Budget(time.monotonic() + chosen.timeout, cancel=chosen.cancel)
     found = follow_path(problem, tool_path, chosen, budget)
     advice = _advice(found, budget) if found.reason not in ('', 'time') else ''
-    return replace(found, message=f'{found.message}; {advice}') if advice else found
+    return replace(found, message='; '.join(filter(None, [found.message, advice])),
+                   seconds=time.monotonic() - budget.started)
 
 
 def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget: Budget) -> Path:
@@ -193,7 +194,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
         joint.name for joint in problem.active.joints
         if not problem.lower[joint.index] + AT_LIMIT < at[joint.index]
         < problem.upper[joint.index] - AT_LIMIT]
-    bound = '' if problem.change_bound is None else ' (or at that of max_joint_change)'
+    bound = '' if problem.change_bound is None else ', or at those of max_joint_change'
     limits = f'; at their limits{bound}: {", ".join(limited)}' if limited else ''
     if not found.success:
         cause = 'joint limit' if limited else 'reach'

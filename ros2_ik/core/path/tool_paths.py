@@ -31,8 +31,8 @@ class ToolPath:
 
     A path has n parts, each with constant velocity: from a pose in `starts` (n, 4, 4), the tool
     moves by a row of `travel` (n, 3) [m], and its orientation turns by a row of `rotation` (n, 3)
-    [rad]. On an arc it also turns by `turn` (3,) [rad] about an axis through `centre` (3,). All
-    vectors have the axes of the target's frame, to which the poses are relative.
+    [rad]. On an arc or a screw its position also turns by `turn` (3,) [rad] about an axis through
+    `centre` (3,). All vectors have the axes of the target's frame; the poses are relative to it.
 
     The length of a part is the larger of two lengths: the distance that the tool moves, and 0.2 m
     for each radian that the tool rotates. `knots` (k,) are the parameters of the given poses,
@@ -48,7 +48,8 @@ class ToolPath:
         lengths = np.maximum(np.linalg.norm(np.hypot(around, travel), axis=1),
                              ROTATION_LENGTH * np.linalg.norm(rotation, axis=1))
         for i in np.flatnonzero(lengths < MIN_LENGTH):
-            raise InvalidTargetError(f'from pose {i} to pose {i + 1}: the path has length zero')
+            where = f'from pose {i} to pose {i + 1}: ' if len(lengths) > 1 else ''
+            raise InvalidTargetError(f'{where}the path has length zero: start and end are equal')
         self.knots = self._ends = np.append(0.0, np.cumsum(lengths))
         self.length, self.stops = float(self.knots[-1]), np.zeros(0)
 
@@ -72,8 +73,9 @@ class Waypoints(ToolPath):
             raise InvalidTargetError('a path is a Line, Arc, Screw, Spline or Waypoints, or a '
                                      f'list of at least two poses, not {poses!r}')
         T = np.array([as_transform(pose, f'pose {i}') for i, pose in enumerate(given)])
-        rotation = np.array([rotation_between(T[i], T[i + 1], f'from pose {i} to pose {i + 1}: ')
-                             for i in range(len(T) - 1)])
+        rotation = np.array([
+            rotation_between(*T[i:i + 2], f'from pose {i} to pose {i + 1}: ' if len(T) > 2 else '')
+            for i in range(len(T) - 1)])
         travel = np.diff(T[:, :3, 3], axis=0)
         super().__init__(T[:-1], travel, rotation)
         moves = np.hstack([travel, ROTATION_LENGTH * rotation])

@@ -11,6 +11,7 @@ from ros2_ik.core.errors import RobotDescriptionError
 
 # tolerated excess over a limit, for encoder noise and rounding such as 3.1416 [rad, m]
 LIMIT_TOLERANCE = 1e-3
+NOT_IN_Q = 10**9     # index of a joint without values in q: outside of every q
 # (values in q, columns in the tangent space) by joint kind; other kinds have (1, 1)
 _SIZES = {'floating': (7, 6), 'planar': (3, 3)}
 
@@ -36,7 +37,8 @@ class Joint:
     `origin` is its pose in the link `parent`, `axis` has length 1. Absent limits are infinite.
     Its `size` values in q begin at `index`: one angle [rad] or distance [m]; for a floating
     joint x y z qx qy qz qw, for a planar joint x y theta. Its `velocity_size` columns in the
-    tangent space begin at `velocity_index`. In `Robot.tree` no joint has values in q.
+    tangent space begin at `velocity_index`. Joints of `Robot.tree` and `Robot.elements` have
+    no values in q: their `index` is NOT_IN_Q, their `size` 0.
 
     A continuous joint has no limits, and a full turn leaves all link poses unchanged. If mimic
     joints limit the joint, or do not return after its full turn, its kind is 'revolute'.
@@ -52,9 +54,9 @@ class Joint:
     upper: float = math.inf
     velocity_limit: float = math.inf
     mimic: Mimic | None = None
-    index: int = -1
+    index: int = NOT_IN_Q
     size: int = 0
-    velocity_index: int = -1
+    velocity_index: int = NOT_IN_Q
     velocity_size: int = 0
 
     @property

@@ -45,12 +45,13 @@ class Robot:
     A robot from a URDF and, optionally, an SRDF; immutable and picklable.
 
     Created with `from_urdf` or `load`. `tree` has the links, joints and XML of the URDF,
-    `elements` the joints of the Pinocchio `model` by name. `base_joint` is the name of the joint
+    `elements` the joints of the Pinocchio `model` by name; these have no indices in q, unlike
+    those of `joint(name)`. `base_joint` is the name of the joint
     between the world and the root link, None for a fixed root link.
 
     `key` is a hash of URDF, SRDF and root joint, without mesh files: robots of equal keys have the
-    same q, joints, links and groups. `added_frames` are the frames of `with_frames`, `plain` is
-    the robot without them, `key_with_frames` a hashable value of the `key` and these frames.
+    same q, joints, links and groups. `added_frames` are the frames of `with_frames`,
+    `key_with_frames` is a hashable value of the `key` and these frames.
 
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
     continuous joint, a distance [m] for a prismatic joint, x y z qx qy qz qw for a floating joint,
@@ -102,7 +103,7 @@ class Robot:
         self._frame_ids = self._own_frames(semantics.world_frame)
         self.added_frames: Mapping[str, tuple[str | None, pin.SE3]] = MappingProxyType({})
         self.key_with_frames: tuple[Hashable, ...] = (self.key,)
-        self.plain: Robot = self
+        self._plain: Robot | None = None    # not self: a cycle would keep robots from being freed
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -145,7 +146,8 @@ class Robot:
                                shipped.root_joint if root_joint is None else root_joint)
         # all names of the config file must exist, and `home` must be valid
         try:
-            for frame in (shipped.tip or loaded.root_frame, *sum(shipped.chains.values(), [])):
+            for frame in (shipped.tip or loaded.root_frame,
+                          *(link for ends in shipped.chains.values() for link in ends)):
                 loaded.frame_id(frame)
             if shipped.group:
                 loaded.group(shipped.group)
@@ -164,6 +166,11 @@ class Robot:
         return f"Robot('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
 
     # -- added frames ---------------------------------------------------------------------
+
+    @property
+    def plain(self) -> 'Robot':
+        """The robot without the frames of `with_frames`."""
+        return self._plain or self
 
     def with_frames(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
         """
@@ -197,7 +204,7 @@ class Robot:
                     key: tuple[Hashable, ...]) -> 'Robot':
         robot = object.__new__(Robot)
         robot.__dict__.update(vars(self))
-        robot.key_with_frames = key
+        robot._plain, robot.key_with_frames = self, key
         robot.added_frames = MappingProxyType(
             {name: (parent, pose.copy()) for name, (parent, pose) in frames.items()})
         # added frames need a copy of the model, with its own data and caches of frame indices

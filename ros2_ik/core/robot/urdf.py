@@ -100,8 +100,8 @@ def _joint(element: Element) -> Joint:
     if not all(ends):
         raise RobotDescriptionError(f"joint '{name}' has no parent or no child link")
     return Joint(name, kind, ends[0], ends[1], read_origin(element, f"joint '{name}', "),
-                        _axis(element, name, kind), *_limits(element, name, kind),
-                        _mimic(element, name, kind))
+                 _axis(element, name, kind), *_limits(element, name, kind),
+                 _mimic(element, name, kind))
 
 
 def _axis(element: Element, name: str, kind: str) -> tuple[float, ...]:

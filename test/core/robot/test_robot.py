@@ -1,7 +1,9 @@
 """Names, order, limits and values of robots."""
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -24,6 +26,18 @@ def test_limits_of_mimic_joints_are_mapped_to_the_leader(small):
     assert robot.upper == pytest.approx([0.4, 2.0])
     assert robot.mimics['b'][:3] == ('a', -0.5, 0.1)
     assert robot.mimics['c'][0] == 'a' and robot.mimics['c'][1:3] == pytest.approx((-1.0, 0.1))
+
+
+def test_robot_is_freed_without_garbage_collection():
+    """The servo switches the collector off, and receives a robot with each scene."""
+    gc.disable()
+    try:
+        robot = Robot.from_urdf(SMALL['mimic_chain'])
+        freed = weakref.ref(robot)
+        del robot
+        assert freed() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize('kind, multiplier, limits, leader', [
