@@ -132,14 +132,13 @@ class Controller(ABC):
         self._motion, self._braking, self.began = motion, braking, self.context.now()
 
     @abstractmethod
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None) -> None:
         """
         Brake within `limits` and position `bounds` (lower, upper; (n,) each); no-op if released.
 
-        `delay` is the largest delay of the joints behind their commands [s]. `measured` is passed
-        if the delay exceeds USUAL_DELAY or the joints do not follow: braking then starts at the
-        measured state instead of the commanded one.
+        `measured` is passed if the joints are later than USUAL_DELAY or do not follow: braking
+        then starts at the measured state instead of the commanded one.
         """
 
     def cancel(self) -> None:

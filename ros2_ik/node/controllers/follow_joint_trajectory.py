@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import Array, IKError, Motion, MotionLimits, MotionState
-from ros2_ik.node.controllers.controller import MAX_DELAY, USUAL_DELAY
+from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.controllers.topics import ANY
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
@@ -165,10 +165,10 @@ class FollowJointTrajectoryController(TrajectoryController):
         """Return the goals that are neither accepted nor rejected."""
         return [goal for goal in self._goals if not goal.handle]
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None) -> None:
         if not self._open():
-            super().stop(limits, bounds, delay, measured)
+            super().stop(limits, bounds, measured)
         # no goal has been accepted: nothing moves, and the joints stay at the start of the motion
         elif math.isinf(self.began) and not self.released:
             self._cancel_open()

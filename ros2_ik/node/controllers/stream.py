@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import braked, Controller, USUAL_DELAY
+from ros2_ik.node.controllers.controller import braked, Controller
 from ros2_ik.node.controllers.topics import listening_nodes
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
@@ -78,9 +78,9 @@ class Stream(Controller):
         self._call(Player.play, self.output, times, np.array([state.position for state in states]),
                    np.array([state.velocity for state in states]), motion.is_curved)
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None) -> None:
-        # The player brakes from its own last command, so `delay` and `measured` are not needed.
+        # The player brakes from its own last command, so `measured` is not needed.
         # The braking motion kept here predicts its duration. It ignores the pipe's delay, so the
         # player reports where it ends.
         if not self.released:

@@ -34,8 +34,6 @@ ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.ST
 MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
 # commands of two clients within this time reach the controller in unknown order [s]
 SIMULTANEOUS = 0.1
-# maximum amount by which the measured delay of the arm is too small [s]
-DELAY_ERROR = 0.02
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
 N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory may start
@@ -160,7 +158,7 @@ class TrajectoryController(Controller):
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a trajectory."""
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None) -> None:
         if self.released:
             return
@@ -169,9 +167,9 @@ class TrajectoryController(Controller):
             at, (moving, commands) = measured, self._possible_states(measured)
         else:
             # from the most delayed measured state to the state commanded when the message arrives
-            at, commands = self.commanded(now - delay / 2), list[MotionState]()
+            at, commands = self.commanded(now - USUAL_DELAY / 2), list[MotionState]()
             moving = [self.commanded(moment) for moment in np.linspace(
-                now - delay - DELAY_ERROR, now + self.receive_delay, N_BRAKING_STATES)]
+                now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
         # on a curve, a joint can have states of both directions, so that it must reverse from some
         if motion.is_curved:
             moving, commands = [], [*moving, *commands]
@@ -189,24 +187,17 @@ class TrajectoryController(Controller):
         """
         Return the states from which the controller may start to brake joints measured at `at`.
 
-        Joints do not reverse if braking starts at one of the first; from the second, they may. If
-        the joints move on the commanded path, the controller's clock may be slow: it then commands
-        the velocity planned for their position. In all other cases the controller may also start
-        at its last command.
+        Joints do not reverse if braking starts at one of the first; from the second, they may.
         """
         now = self.context.now()
         # the state of the commanded path so far that is nearest to the measured positions
-        path = [self.commanded(moment) for moment in np.linspace(
-            self.began, min(now, self.rest_at), N_PATH_SAMPLES)]
-        distances = [float(np.abs(state.position - at.position).max()) for state in path]
-        nearest = path[int(np.argmin(distances))]
-        # the measured state, extrapolated to the time when the controller receives the message
-        moving = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity)]
-        if min(distances) > PATH_TOLERANCE:
-            return moving, [self.commanded(now)]
-        if at.velocity.any():
-            return [*moving, nearest], []
-        return moving, [self.commanded(now), nearest]
+        nearest = min((self.commanded(moment) for moment in np.linspace(
+            self.began, min(now, self.rest_at), N_PATH_SAMPLES)),
+            key=lambda state: float(np.abs(state.position - at.position).max()))
+        on_path = np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE
+        # The joints move on the path: a slow controller commands the velocity planned there. In
+        # all other cases the controller may start at its last command.
+        return ([nearest], []) if on_path and at.velocity.any() else ([], [self.commanded(now)])
 
     def close(self) -> None:
         self.context.node.destroy_subscription(self._goal_states)

@@ -16,7 +16,6 @@ from ros2_ik.node.controllers.controller import (
     MAX_DELAY,
     motion_limits,
     N_PATH_SAMPLES,
-    PATH_TOLERANCE,
     position_bounds,
     USUAL_DELAY,
 )
@@ -24,6 +23,8 @@ from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
+# maximum distance from the commands of the last USUAL_DELAY to brake from the commanded state
+BRAKING_TOLERANCE = 0.003   # [rad, m]
 Cancelled = Callable[[], str]   # returns the reason why a motion must end, or ''
 
 
@@ -145,18 +146,14 @@ class MotionExecution:
                                                f'braked: {type(error).__name__}: {error}')
 
     def _brake(self, controller: Controller) -> None:
-        """Brake a controller's joints, from their measured state if they lag or left the path."""
-        joints, at, delay = controller.joints, None, USUAL_DELAY
-        if not self._measured.stale(joints):
-            found = tracking(self.robot, joints, controller.commanded, self._measured)
-            if found.aside > PATH_TOLERANCE or found.delay > USUAL_DELAY:
-                at = (self._measured_now(controller) if self._measured.have_velocities(joints)
-                      else None)
-            # before that, the measured delay is at most the time since the start, so too small
-            elif self._measured.moment(joints) > controller.began + USUAL_DELAY:
-                delay = found.delay
+        """Brake a controller's joints, from their measured state if they do not follow."""
+        joints, measured, at = controller.joints, self._measured, None
+        if not measured.stale(joints) and measured.have_velocities(joints) and tracking(
+                self.robot, joints, controller.commanded, measured,
+                USUAL_DELAY).error.max() > BRAKING_TOLERANCE:
+            at = self._measured_now(controller)
         controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
-                        position_bounds(self.robot, joints), delay, at)
+                        position_bounds(self.robot, joints), at)
 
     def _measured_now(self, controller: Controller) -> MotionState:
         """
