@@ -9,18 +9,15 @@ from action_msgs.msg import GoalStatus
 import numpy as np
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
-from rclpy.subscription import Subscription
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import Array, IKError, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.controller import MAX_DELAY
-from ros2_ik.node.controllers.topics import ANY
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
     RECEIVE_DELAY,
     TrajectoryController,
-    TrajectoryOutput,
 )
 
 try:
@@ -32,11 +29,10 @@ except ImportError:
 
 @dataclass(eq=False)
 class SentGoal:
-    """A goal that has not ended; `handle` is None until the goal is accepted."""
+    """A goal of the current motion that has not ended; `handle` is None until it is accepted."""
 
     sent_at: float      # on the motion clock [s]
     handle: ClientGoalHandle | None = None
-    unwanted: bool = False      # cancel the goal as soon as it is accepted
 
 
 class FollowJointTrajectoryController(TrajectoryController):
@@ -53,6 +49,7 @@ class FollowJointTrajectoryController(TrajectoryController):
     """
 
     usual_topic = '{}/follow_joint_trajectory'
+    is_action = True
 
     def __init__(self, *arguments: Any) -> None:
         if FollowJointTrajectory is None:
@@ -63,26 +60,16 @@ class FollowJointTrajectoryController(TrajectoryController):
                                     callback_group=self.context.callback_group)
         self._goals = set[SentGoal]()
         self._newest: SentGoal | None = None
+        self._withdrawn = False     # the motion was stopped before its goal was accepted
         self._wait = 0.0    # time from a goal's acceptance to the start of its motion [s]
-        self.watch_goals(self.topic)
-        # a trajectory on the controller's topic replaces the goal's trajectory, not the goal
-        topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
-        self._others: Subscription = self.context.node.create_subscription(
-            JointTrajectory, topic,
-            lambda message: self.on_foreign_command(message, self._others.topic_name), ANY,
-            callback_group=self.context.callback_group)
 
     def unavailable_reason(self) -> str:
         if not self._client.server_is_ready():
             return f'there is no action {self.topic}'
         return self.under_way()
 
-    @property
-    def output(self) -> TrajectoryOutput:
-        # the servo uses the topic: one goal per step would abort the goal of the previous step
-        return TrajectoryOutput(self._others.topic_name, self.joints)
-
     def start(self, motion: Motion, join: float) -> None:
+        self._withdrawn = False
         super().start(motion, join)
         # inf until the goal is accepted
         self._wait, self.began = join, math.inf
@@ -113,38 +100,40 @@ class FollowJointTrajectoryController(TrajectoryController):
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
     def _on_response(self, sent: SentGoal, handle: ClientGoalHandle) -> None:
-        if sent is self._newest:
-            # the acceptance of the last goal shows how slow the controller is at present
-            self.receive_delay = RECEIVE_DELAY + self.context.now() - sent.sent_at
         if not handle.accepted:
             self._on_rejection(sent)
             return
         sent.handle = handle
         handle.get_result_async().add_done_callback(
             lambda future: self._on_result(sent, future.result()))
-        # a goal of a stopped motion would run unsupervised; braking ends by itself
-        if sent.unwanted or self.released and not self._braking:
+        # a goal of an earlier or stopped motion would run unsupervised; braking ends by itself
+        if (sent not in self._goals or self._withdrawn
+                or self.released and not self._braking):
             handle.cancel_goal_async()
-        elif math.isinf(self.began):
+            return
+        # the acceptance of the last goal shows how slow the controller is at present
+        self.receive_delay = RECEIVE_DELAY + self.context.now() - sent.sent_at
+        if math.isinf(self.began):
             self.began = self.context.now() + self._wait
 
     def _on_rejection(self, sent: SentGoal) -> None:
-        self._goals.discard(sent)
-        # an older goal was replaced already
-        if sent is not self._newest:
+        if sent not in self._goals:
             return
+        self._goals.remove(sent)
         self.refused = not self._goals
         self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
-        # earlier goals would run unsupervised
+        # the motion's goal would run unsupervised if its braking was rejected
         for before in self._goals:
             if before.handle:
                 before.handle.cancel_goal_async()
 
     def _on_result(self, sent: SentGoal,
                    answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
-        self._goals.discard(sent)
+        if sent not in self._goals:
+            return
+        self._goals.remove(sent)
         # cancelled, or replaced by a later goal, by this node
-        if sent.unwanted or sent is not self._newest:
+        if self._withdrawn or sent is not self._newest:
             return
         result, status = answer.result, answer.status
         if status == GoalStatus.STATUS_SUCCEEDED and result.error_code == result.SUCCESSFUL:
@@ -154,34 +143,24 @@ class FollowJointTrajectoryController(TrajectoryController):
                      f'{result.error_string or "no reason given"} ({result.error_code})')
 
     def unanswered(self) -> str:
-        if self._open():
+        if any(goal.handle is None for goal in self._goals):
             return (f"controller '{self.name}' has not said whether it accepts the goal that was "
                     'sent to it')
-        if any(goal.unwanted for goal in self._goals):
+        if self._withdrawn and self._goals:
             return f"controller '{self.name}' has not ended the cancelled goal"
         return ''
 
-    def _open(self) -> list[SentGoal]:
-        """Return the goals that are neither accepted nor rejected."""
-        return [goal for goal in self._goals if not goal.handle]
-
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None) -> None:
-        if not self._open():
+        if self.began < math.inf:
             super().stop(limits, bounds, measured)
         # no goal has been accepted: nothing moves, and the joints stay at the start of the motion
-        elif math.isinf(self.began) and not self.released:
-            self._cancel_open()
-            start = self.motion.at(0.0)
+        elif not self.released:
+            self._withdrawn, start = True, self.motion.at(0.0)
             self._begin(Motion(self.joints, 0.0, lambda _: start), braking=True)
-
-    def _cancel_open(self) -> None:
-        for goal in self._open():
-            goal.unwanted = True
 
     def forget(self) -> None:
         # goals of a controller that was killed or restarted would remain open forever
-        self._cancel_open()
         self._goals.clear()
         # no goal was accepted, so no motion started
         if self.began == math.inf:
@@ -190,4 +169,3 @@ class FollowJointTrajectoryController(TrajectoryController):
     def close(self) -> None:
         super().close()
         self._client.destroy()
-        self.context.node.destroy_subscription(self._others)

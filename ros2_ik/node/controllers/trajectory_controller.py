@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from action_msgs.msg import GoalStatus, GoalStatusArray
 from builtin_interfaces.msg import Duration
@@ -79,22 +79,32 @@ class TrajectoryController(Controller):
     position and its time, which keeps the limits whichever state the controller starts from.
     """
 
+    is_action: ClassVar[bool] = False    # `topic` is that of an action
+
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
+        namespace, context = self.topic.rpartition('/')[0], self.context
+        # A trajectory on the topic replaces that of a goal. The servo uses the topic in any case:
+        # one goal per step would abort the goal of the previous step.
+        self._commands = CommandTopic(
+            context, JointTrajectory, f'{namespace}/joint_trajectory' if self.is_action
+            else self.topic, 10, self.on_foreign_command)
+        # the type of the goal states is not part of control_msgs
+        action = self.topic if self.is_action else f'{namespace}/follow_joint_trajectory'
+        self._goal_states = context.node.create_subscription(
+            GoalStatusArray, f'{action}{STATUS}', self._on_goal_states, STATUS_QOS,
+            callback_group=context.callback_group)
         self.own_goals = deque[bytes](maxlen=MAX_OWN_GOALS)   # UUIDs
         self._foreign_goal = ''          # action with an active goal of another client
         # end of another client's trajectory, motion clock [s]
         self._foreign_until = -math.inf
-        self._goal_states: Any = None
         self._sent_at = -math.inf        # time of the last sent motion, motion clock [s]
         # maximum time until the controller receives a braking trajectory [s]
         self.receive_delay = RECEIVE_DELAY
 
-    def watch_goals(self, action: str) -> None:
-        """Subscribe to the goal states of the controller's action, without control_msgs."""
-        self._goal_states = self.context.node.create_subscription(
-            GoalStatusArray, f'{action}{STATUS}', self._on_goal_states, STATUS_QOS,
-            callback_group=self.context.callback_group)
+    @property
+    def output(self) -> TrajectoryOutput:
+        return TrajectoryOutput(self._commands.name, self.joints)
 
     def _on_goal_states(self, message: GoalStatusArray) -> None:
         # the newest goal replaces the others, which may still be listed as active
@@ -200,6 +210,7 @@ class TrajectoryController(Controller):
         return ([nearest], []) if on_path and at.velocity.any() else ([], [self.commanded(now)])
 
     def close(self) -> None:
+        self._commands.close()
         self.context.node.destroy_subscription(self._goal_states)
 
 
@@ -207,31 +218,16 @@ class JointTrajectoryController(TrajectoryController):
     """
     Sends each motion as one JointTrajectory message.
 
-    This adapter sends no goals, so each goal of the controller's action is another client's. Goals
-    are detected on the action's status topic, whose type is not part of control_msgs.
+    This adapter sends no goals, so each goal of the controller's action is another client's.
     """
 
     usual_topic = '{}/joint_trajectory'
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._commands = CommandTopic(self.context, JointTrajectory, self.topic, 10,
-                                      self.on_foreign_command)
-        self.watch_goals(f'{self._commands.name.rpartition("/")[0]}/follow_joint_trajectory')
-
     def unavailable_reason(self) -> str:
         return self.under_way() or self._commands.no_subscriber()
 
-    @property
-    def output(self) -> TrajectoryOutput:
-        return TrajectoryOutput(self._commands.name, self.joints)
-
     def send_trajectory(self, message: JointTrajectory) -> None:
         self._commands.publish(message)
-
-    def close(self) -> None:
-        super().close()
-        self._commands.close()
 
 
 def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:
