@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 SETTLED = 1.0     # time for which readings must agree after a contradiction [s]
 NOISE = 0.01      # maximum difference of readings that agree [rad, m]
-JITTER = 0.05     # maximum error of the time between two readings [s]
-REVERSAL = 0.25   # two too fast steps, back and forth within this time, are a contradiction [s]
+MIN_INTERVAL = 0.02   # a shorter time between two readings counts as this one, for jitter [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
 # maximum time in which motion may explain a deviating out-of-order reading [s]
@@ -65,8 +64,6 @@ class JointHistory:
         self.speed, self.turning = speed, turning
         # text on the last contradiction, and when it was received (steady clock [s])
         self.contradiction, self.contradiction_at = '', -math.inf
-        # last step that was too fast: displacement, and time of receipt (steady clock [s])
-        self._fast_step: tuple[float, float] | None = None
         # stamps [ns], and values without jumps by whole turns
         self._past = deque[tuple[int, float]](maxlen=MAX_STORED)
 
@@ -128,17 +125,9 @@ class JointHistory:
         if older and self._past:
             stamp, before = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
             seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
-        moved = self._difference(before, reading.value)
-        excess = abs(moved) - NOISE - speed * seconds
-        if excess <= 0:
+        moved = abs(self._difference(before, reading.value))
+        if moved <= NOISE + speed * max(seconds, MIN_INTERVAL):
             return False
-        if not older:
-            # One small excess can be jitter of the stamps. A second one in the opposite direction
-            # shows two publishers that disagree.
-            last, self._fast_step = self._fast_step, (moved, reading.received)
-            back = last and last[0] * moved < 0 and reading.received - last[1] < REVERSAL
-            if not back and excess <= speed * JITTER:
-                return False
         self.contradiction = (f'at {before:.4g} and, {seconds:.3g} s apart, at '
                               f'{reading.value:.4g}, while its maximum velocity is '
                               f'{self.speed:.3g}/s')
