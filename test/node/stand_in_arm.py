@@ -18,7 +18,7 @@ from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import ControllerContext, motion_limits
 from ros2_ik.node.controllers.stream import PositionOutput, Stream
 from ros2_ik.node.controllers.trajectory_controller import seconds_of, TrajectoryController
-from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
+from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.player import Player
 from ros2_ik.node.state.joint_states import JointStates
@@ -171,8 +171,8 @@ class Arm:
         self.states.take(message)
 
     def execution(self, goal):
-        return MotionExecution(self.robot, [self.controller], {self.joint: goal}, self.measured,
-                               self.parameters, None)
+        return MotionExecution(MotionRequest(self.robot, {self.joint: goal}), [self.controller],
+                               self.measured, self.parameters)
 
     def go(self, goal, start=0.0):
         """Start a motion."""
@@ -271,7 +271,7 @@ class Follower:
 
     def stopped(self, execution, seconds=20.0):
         """Stop an execution; return its outcome and the positions meanwhile."""
-        assert execution.phase is Phase.SENT
+        assert not execution.reason
         self.peak = self.speed = 0.0
         execution.stop(Status.PREEMPTED, 'stopped')
         way, outcome = [self.position], None

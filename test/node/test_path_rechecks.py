@@ -40,11 +40,11 @@ class Surroundings:
             self._robot.to_q({**HOME, JOINT: angle}))
 
     def recheck(self, execution):
-        """Run the check to its end; return the collision found."""
-        found = self.checks.recheck(execution)
-        while found is None and execution.check_left is not None:
-            found = self.checks.recheck(execution)
-        return found
+        """Run the check to its end; return the reason for which the motion was stopped."""
+        self.checks.recheck(execution)
+        while execution.check_left is not None:
+            self.checks.recheck(execution)
+        return execution.reason
 
 
 def under_way(monkeypatch, kind, until, late=0.0):

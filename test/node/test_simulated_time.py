@@ -14,7 +14,6 @@ from stand_in_arm import (
 )
 
 from ros2_ik.core import Status
-from ros2_ik.node.motion.motion_execution import Phase
 
 
 def simulation(monkeypatch, scale=1.0):
@@ -43,7 +42,7 @@ def test_paused_simulation_is_no_tracking_error(monkeypatch):
     execution = follower.arm.go(2.0)
     assert follower.run(0.8, execution) is None
     follower.scale, before = 0.0, follower.arm.context.now()
-    assert follower.run(20.0, execution) is None and execution.phase is not Phase.BRAKING
+    assert follower.run(20.0, execution) is None and not execution.reason
     assert follower.arm.context.now() == before
     follower.scale = 1.0
     outcome = follower.run(5, execution)
@@ -64,8 +63,8 @@ def test_stop_brakes_once_and_is_answered_at_rest(monkeypatch, scale, after, pau
     assert follower.run(paused, execution) is None, 'answered before it can stand'
     follower.scale = scale
     outcome = follower.run(40, execution)
-    assert outcome == (Status.PREEMPTED, 'stopped on the way: stopped', (), execution.planned,
-                       None)
+    assert outcome == (Status.PREEMPTED, 'stopped on the way: stopped', (),
+                       execution.motion.duration, None)
     assert abs(follower.velocity) < 1e-12 and len(follower.messages) == 2
     assert follower.peak < LIMIT * scale**2 * 1.05 and follower.speed < FASTEST * scale * 1.01
     assert at < follower.position < at + FASTEST**2 / 2 / LIMIT + 0.3

@@ -23,7 +23,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import duration_message
-from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
+from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 
 BACK = 1e-6     # no joint goes back by more [rad]
 
@@ -160,7 +160,7 @@ def test_random_motions_and_stops_keep_the_acceleration_limit(monkeypatch, seed)
         execution = arm.go(random.uniform(-2.5, 2.5), follower.position)
         outcome = follower.run(random.uniform(0.05, 1.5), execution)
         assert follower.peak < 1.1 * most
-        if not outcome and execution.phase is not Phase.BRAKING:
+        if not outcome and not execution.reason:
             execution.stop(Status.PREEMPTED, 'stopped')
         outcome = outcome or follower.run(20.0, execution)
         assert outcome and follower.peak < 1.1 * most, outcome
@@ -197,14 +197,14 @@ def test_delayed_arm_is_no_tracking_error(arm, late):
         arm.run(0.1, late)
         outcome = execution.supervise()
         assert outcome is None or outcome.status == Status.SUCCESS, outcome
-        assert execution.phase is not Phase.BRAKING
+        assert not execution.reason
 
 
 def test_held_joint_is_detected_after_200_mrad_and_300_ms(arm):
     execution = arm.go(2.5)
     arm.run(0.6)
     at, begin = arm.controller.commanded(arm.now).position[0], arm.now
-    while execution.phase is not Phase.BRAKING:
+    while not execution.reason:
         arm.now += 0.01
         arm.tick()
         arm.hear(at)
@@ -270,8 +270,8 @@ def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
             arm.joint = joint
             arm.hear(place)
     hear([0.0, 0.0])
-    execution = MotionExecution(arm.robot, pair, dict.fromkeys(joints, 1.0), arm.measured,
-                                arm.parameters, None)
+    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.0)), pair,
+                                arm.measured, arm.parameters)
     motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.0, 1.0],
                              motion_limits(arm.robot, joints, arm.parameters))
     execution.send(motion, 0.0)
@@ -291,8 +291,8 @@ def test_joint_that_is_no_longer_published_is_stale_and_no_tracking_error(monkey
     arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
     controller = Trajectories('c', joints, '', arm.context)
     limits = motion_limits(arm.robot, joints, arm.parameters)
-    execution = MotionExecution(arm.robot, [controller], dict.fromkeys(joints, 1.5), arm.measured,
-                                arm.parameters, None)
+    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.5)), [controller],
+                                arm.measured, arm.parameters)
 
     def hear(places, count):
         for k, (joint, place) in enumerate(zip(joints, places, strict=True)):
@@ -336,7 +336,7 @@ def test_foreign_command_right_after_ours_brakes_the_arm(sent):
     first = sent.controller.told
     sent.controller.on_foreign_command(
         JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()]), '/theirs')
-    assert execution.supervise() is None and execution.phase is Phase.BRAKING
+    assert execution.supervise() is None and execution.reason
     assert sent.controller.told is not first
     outcome = Follower(sent).run(9, execution)
     assert 'whose trajectory the controller follows' in outcome.message

@@ -11,6 +11,7 @@ from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status, when_settled
+from ros2_ik.node.motion.motion_execution import MotionRequest
 from ros2_ik.srv import Execute as Service
 
 
@@ -28,10 +29,9 @@ class Execute(Endpoint):
         stops = self.motions.stops
         began = time.monotonic()
         robot, goal, own = await when_settled(self, lambda: self._read(request))
-        outcome = await self.motions.run(
-            robot, goal, request.group, avoid_collisions=request.avoid_collisions, own=own,
-            velocity_scaling=request.velocity_scaling, stops=stops, who='service execute',
-            max_joint_change=_bound(request.max_joint_change, robot))
+        outcome = await self.motions.run(MotionRequest(
+            robot, goal, request.group, request.avoid_collisions, own, stops, 'service execute',
+            request.velocity_scaling, max_joint_change=_bound(request.max_joint_change, robot)))
         set_status(response, outcome.status, outcome.message)
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
                                              header(self.node, robot.root_frame))
@@ -67,7 +67,7 @@ class Execute(Endpoint):
             response.message += '; the servo is switched off'
 
 
-def _bound(most: float, robot: Robot) -> dict[str, float] | None:
+def _bound(most: float, robot: Robot) -> dict[str, float]:
     if not most >= 0:
         raise wrong(f'max_joint_change is {most:g}; valid: above 0, or 0 (not bounded)')
-    return dict.fromkeys(robot.joint_names, most) if most else None
+    return dict.fromkeys(robot.joint_names, most) if most else {}

@@ -36,7 +36,7 @@ from ros2_ik.messages.requests import read_request
 from ros2_ik.msg import Solution
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.endpoints.endpoint import header, Parts, publisher, set_status
-from ros2_ik.node.motion.motion_execution import Outcome
+from ros2_ik.node.motion.motion_execution import MotionRequest, Outcome
 from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
@@ -210,13 +210,13 @@ class IKRequests(Parts):
             self._publisher.publish(solution_message(answer, solution, problem, head))
         if not question.execute:
             return
-        question.phase = 'moving'
-        outcome = self._refusal(question, solution) or await self.motions.run(
+        question.phase, request = 'moving', question.request
+        outcome = self._refusal(question, solution) or await self.motions.run(MotionRequest(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
-            problem.group or '', avoid_collisions=question.request.avoid_collisions,
-            own=partial(question.scene.rebased, question.known) if question.scene else None,
-            cancelled=cancelled, stops=stops, who=who, assumed=question.request.seed,
-            max_joint_change=question.request.options.max_joint_change, way=way)
+            problem.group or '', request.avoid_collisions,
+            partial(question.scene.rebased, question.known) if question.scene else None,
+            stops, who, cancelled=cancelled, assumed=request.seed,
+            max_joint_change=request.options.max_joint_change or {}, way=way))
         set_status(answer, outcome.status, f'{answer.message}; {outcome.message}')
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
                                            header(self.node, question.robot.root_frame))

@@ -1,7 +1,7 @@
 """Execution of one motion: sending, supervision, braking, and the outcome."""
 
 from collections.abc import Callable, Mapping
-from enum import Enum
+from dataclasses import dataclass, field
 import math
 import traceback
 from typing import Any, NamedTuple
@@ -25,7 +25,6 @@ from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 # maximum distance from the commands of the last USUAL_DELAY to brake from the commanded state
 BRAKING_TOLERANCE = 0.003   # [rad, m]
-Cancelled = Callable[[], str]   # returns the reason why a motion must end, or ''
 
 
 class Outcome(NamedTuple):
@@ -43,12 +42,34 @@ class Outcome(NamedTuple):
     scene: Scene | None = None
 
 
-class Phase(Enum):
-    """Phase of an execution; PLANNED until the motion is sent to controllers."""
+@dataclass(frozen=True)
+class MotionRequest:
+    """
+    A request to move joints (positions by name) of a robot.
 
-    PLANNED = 'planned'
-    SENT = 'moving'
-    BRAKING = 'stopping'
+    - `group`: the joints that may move; '' means all.
+    - `own`: adds objects of the request to the node's scene for the collision check.
+    - `stops`: MotionExecutor.stops when the request came; later stops reject the motion.
+    - `who`: client of the motion, for the log.
+    - `velocity_scaling`: 0 means the parameter.
+    - `cancelled`: polled until the end; returns a reason to stop, or ''.
+    - `assumed`: positions, for the collision check, of joints without joint_states.
+    - `max_joint_change`: maximum distance from start to goal by joint [rad, m].
+    - `way`: a motion from the current state to `joints`; None means straight in joint space.
+    """
+
+    robot: Robot
+    joints: Mapping[str, Any]
+    group: str = ''
+    avoid_collisions: bool = True
+    own: Callable[[Scene], Scene] | None = None
+    stops: int = 0
+    who: str = ''
+    velocity_scaling: float = 0.0
+    cancelled: Callable[[], str] = lambda: ''
+    assumed: Mapping[str, Any] = field(default_factory=dict)
+    max_joint_change: Mapping[str, float] = field(default_factory=dict)
+    way: Motion | None = None
 
 
 class MotionExecution:
@@ -56,32 +77,23 @@ class MotionExecution:
     A motion of the joints of one or more controllers, which owns these joints until its end.
 
     A stopped execution ends when the arm is at rest; its outcome is the reason of the stop.
+    `request.joints` are the goal positions of joints of the controllers.
     """
 
-    def __init__(self, robot: Robot, controllers: list[Controller], goal: dict[str, float],
-                 measured: MeasuredJoints, parameters: Parameters,
-                 cancelled: Cancelled | None) -> None:
-        self.robot, self.controllers, self.goal = robot, controllers, goal
-        self.who = ''      # client of the request
+    def __init__(self, request: MotionRequest, controllers: list[Controller],
+                 measured: MeasuredJoints, parameters: Parameters) -> None:
+        self.request, self.robot, self.controllers = request, request.robot, controllers
         self.joints = tuple(joint for one in controllers for joint in one.joints)
         self._measured, self._parameters = measured, parameters
-        self._cancelled = cancelled or (lambda: '')
-        self.limits = motion_limits(robot, self.joints, parameters)
-        self.max_change: Mapping[str, float] = {}    # maximum distance from start to goal [rad, m]
-        self.assumed: Mapping[str, Any] = {}    # positions of joints without any reading
-        self.way: Motion | None = None      # requested motion; None: straight in joint space
-        self.motion: Motion | None = None
-        self.phase = Phase.PLANNED
+        self.limits = motion_limits(request.robot, self.joints, parameters)
+        self.motion: Motion | None = None       # None until it is sent to the controllers
         self.sent_at = 0.0              # on the motion clock [s]
-        self.planned = 0.0              # duration of the sent motion [s]
+        self.reason: Outcome | None = None      # of braking, or not to send the motion
         self.notes: list[str] = []
         self.world: Scene | None = None       # the node's scene at the last collision check
         self.scene: Scene | None = None       # that scene with the additions of the request
-        self.add_own: Callable[[Scene], Scene] = lambda scene: scene    # makes these additions
         # running check of the remaining path in a newer scene
         self.check_left: PathCollisionCheck | None = None
-        self._withdrawn: RequestError | None = None     # reason not to send the motion
-        self._reason: Outcome | None = None   # reason of braking
         self._stopped_at = 0.0          # start of braking, motion clock [s]
         self._open_at = -np.inf         # last time with an unanswered goal, motion clock [s]
 
@@ -89,19 +101,23 @@ class MotionExecution:
         """Return the time of the motion clock [s]."""
         return self.controllers[0].context.now()
 
+    def _outcome(self, status: Status, message: str,
+                 contacts: tuple[Contact, ...] = ()) -> Outcome:
+        seconds = self.motion.duration if self.motion else 0.0
+        return Outcome(status, message, contacts, seconds, self.scene if contacts else None)
+
     # -- start ----------------------------------------------------------------------------
 
     def check(self) -> None:
         """Raise RequestError if the execution was stopped or cancelled before it was sent."""
-        if self._withdrawn:
-            raise self._withdrawn
-        if reason := self._cancelled():
+        if self.reason:
+            raise RequestError(self.reason.status, self.reason.message)
+        if reason := self.request.cancelled():
             raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
     def send(self, motion: Motion, join: float) -> None:
         """Send a motion to the controllers; `join` is the time to reach its start [s]."""
-        self.motion, self.planned, self.sent_at = motion, motion.duration, self.now()
-        self.phase = Phase.SENT
+        self.motion, self.sent_at = motion, self.now()
         for controller in self.controllers:
             controller.start(motion.part(controller.joints), join)
 
@@ -125,25 +141,22 @@ class MotionExecution:
 
     # -- braking --------------------------------------------------------------------------
 
-    def stop(self, status: Status, message: str) -> None:
+    def stop(self, status: Status, message: str, contacts: tuple[Contact, ...] = ()) -> None:
         """Brake the motion, or prevent its start; `supervise` returns the outcome at rest."""
-        if self.phase is Phase.PLANNED:
-            self._withdrawn = RequestError(status, f'nothing was moved: {message}')
-        else:
-            self.stop_for(Outcome(status, f'stopped on the way: {message}', (), self.planned))
-
-    def stop_for(self, outcome: Outcome) -> None:
-        """Brake the motion; `supervise` returns `outcome` when the arm is at rest."""
-        if self.phase is Phase.SENT:
-            self.phase, self._reason, self._stopped_at = Phase.BRAKING, outcome, self.now()
-            for one in self.controllers:
-                try:
-                    self._brake(one)
-                # the other controllers, and other motions, are braked all the same
-                except Exception as error:
-                    one.context.node.get_logger().error(traceback.format_exc())
-                    self._reason = _add_reason(self._reason, f"controller '{one.name}' was not "
-                                               f'braked: {type(error).__name__}: {error}')
+        if self.motion is None:
+            self.reason = Outcome(status, f'nothing was moved: {message}')
+        if self.motion is None or self.reason:
+            return
+        self.reason = self._outcome(status, f'stopped on the way: {message}', contacts)
+        self._stopped_at = self.now()
+        for one in self.controllers:
+            try:
+                self._brake(one)
+            # the other controllers, and other motions, are braked all the same
+            except Exception as error:
+                one.context.node.get_logger().error(traceback.format_exc())
+                self.reason = _add_reason(self.reason, f"controller '{one.name}' was not braked: "
+                                          f'{type(error).__name__}: {error}')
 
     def _brake(self, controller: Controller) -> None:
         """Brake a controller's joints, from their measured state if they do not follow."""
@@ -177,18 +190,14 @@ class MotionExecution:
         """Check the motion, brake it on a fault, and return the outcome at its end, else None."""
         # no controller has accepted the motion, so there is nothing to brake
         if all(one.refused for one in self.controllers):
-            status = self._reason.status if self._reason else Status.CONTROL_FAILED
+            status = self.reason.status if self.reason else Status.CONTROL_FAILED
             return Outcome(status, 'nothing was moved: '
                            + '; '.join(one.failure for one in self.controllers))
-        if self.phase is Phase.SENT:
-            return self._supervise_sent()
-        assert self._reason is not None
-        return self._outcome_at_rest(self._reason) if self.now() >= self.end else None
-
-    def _supervise_sent(self) -> Outcome | None:
+        if self.reason:
+            return self._outcome_at_rest(self.reason) if self.now() >= self.end else None
         if reason := self._measured.stale(self.joints):
             self.stop(Status.ROBOT_STATE_STALE, reason)
-        elif reason := self._cancelled():
+        elif reason := self.request.cancelled():
             self.stop(Status.PREEMPTED, reason)
         elif reason := self._controller_fault() or self._tracking_fault():
             self.stop(Status.CONTROL_FAILED, reason)
@@ -235,12 +244,11 @@ class MotionExecution:
         if not reason:
             error = self._end_errors(self.controllers).max()
             text = f'arrived after {self.now() - self.sent_at:.2f} s, {error:.1g} from the goal'
-            return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
+            return self._outcome(Status.SUCCESS, '; '.join([text, *self.notes]))
         if self.now() > self.end + self._parameters.arrival_timeout:
-            self.stop_for(Outcome(
-                Status.CONTROL_FAILED, 'the robot did not arrive within '
-                f'{self._parameters.arrival_timeout:g} s after the motion of {self.planned:.2f} '
-                f's: {reason}', (), self.planned))
+            self.stop(Status.CONTROL_FAILED, 'the robot did not arrive within '
+                      f'{self._parameters.arrival_timeout:g} s after the end of the motion: '
+                      f'{reason}')
         return None
 
     # -- rest -----------------------------------------------------------------------------

@@ -1,21 +1,19 @@
 """Executes motions: assigns joints, plans, checks, sends and supervises."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 import time
 import traceback
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from ros2_ik.core import Array, IKError, Motion, Robot, Scene, Status
+from ros2_ik.core import Array, IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
-from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Outcome, Phase
+from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest, Outcome
 from ros2_ik.node.motion.path_checks import PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
@@ -107,7 +105,7 @@ class MotionExecutor:
 
         Returns '' while a motion of this node, or the servo, is active.
         """
-        if self._servo_moves or any(one.phase is not Phase.PLANNED for one in self._executions):
+        if self._servo_moves or any(one.motion for one in self._executions):
             return ''
         # joints without a controller cannot be stopped by this node anyway
         for one in self._controllers.controllers:
@@ -122,39 +120,22 @@ class MotionExecutor:
         self._closing = True
         self.stop(Status.PREEMPTED, 'the node was stopped')
 
-    async def run(self, robot: Robot, joints: Mapping[str, Any], group: str, *,
-                  avoid_collisions: bool, own: Callable[[Scene], Scene] | None, stops: int,
-                  who: str, velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
-                  assumed: Mapping[str, Any] = MappingProxyType({}),
-                  max_joint_change: Mapping[str, float] | None = None,
-                  way: Motion | None = None) -> Outcome:
+    async def run(self, request: MotionRequest) -> Outcome:
         """
-        Move joints (positions by name) of a robot, and return the outcome when the motion ends.
-
-        - `group`: the joints that may move; '' means all.
-        - `own`: adds objects of the request to the node's scene for the collision check.
-        - `stops`: the value of `self.stops` when the request came; later stops reject the motion.
-        - `who`: client of the motion, for the log.
-        - `velocity_scaling`: 0 means the parameter.
-        - `cancelled`: polled until the end; returns a reason to stop, or ''.
-        - `assumed`: positions, for the collision check, of joints without joint_states.
-        - `max_joint_change`: maximum displacement by joint [rad, m].
-        - `way`: a motion from the current state to `joints`; None means straight in joint space.
+        Move joints, and return the outcome when the motion ends.
 
         An invalid request does not raise, but returns an outcome with an error status.
         """
         execution = None
         try:
-            if stops != self.stops:
+            if request.stops != self.stops:
                 raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                                    'after the request for this motion')
-            scaling = checked_scaling(velocity_scaling, self._parameters)
-            execution = self._acquire_joints(robot, joints, group, cancelled, way)
+            scaling = checked_scaling(request.velocity_scaling, self._parameters)
+            execution = self._acquire_joints(request)
             if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints are at the goal already')
-            execution.who, execution.add_own = who, own or execution.add_own
-            execution.max_change, execution.assumed = max_joint_change or {}, assumed
-            blocked = await self._plan_and_send(execution, scaling, avoid_collisions)
+            blocked = await self._plan_and_send(execution, scaling)
             return blocked or await self._supervise(execution)
         except Exception as error:
             if execution:
@@ -178,12 +159,13 @@ class MotionExecutor:
         """
         self._check_ready(robot)
         controllers = self._controllers.choose(joints)
-        execution = MotionExecution(robot, controllers, {}, self._measured, self._parameters, None)
+        execution = MotionExecution(MotionRequest(robot, {}), controllers, self._measured,
+                                    self._parameters)
         for other in self._executions:
             if (checked | {*execution.joints}) & {*other.joints}:
-                raise RequestError(Status.CONTROL_FAILED, f'a motion of {other.who} is '
-                                   f'{other.phase.value}, with these joints or with joints that '
-                                   'they could collide with')
+                raise RequestError(Status.CONTROL_FAILED, f'a motion of {other.request.who} is '
+                                   'under way, with these joints or with joints that they could '
+                                   'collide with')
         # reserved before the first await, so that no motion can acquire the joints meanwhile
         self.servo = Lease(execution.joints)
         try:
@@ -203,17 +185,15 @@ class MotionExecutor:
 
     # -- start of a motion ----------------------------------------------------------------
 
-    def _acquire_joints(self, robot: Robot, joints: Mapping[str, Any], group: str,
-                        cancelled: Cancelled | None, way: Motion | None) -> MotionExecution | None:
+    def _acquire_joints(self, request: MotionRequest) -> MotionExecution | None:
         """Return an execution that owns its joints, None if they are at the goal already."""
-        self._check_ready(robot)
-        goal = read_goal(robot, joints, group, self._controllers, self._measured,
+        self._check_ready(request.robot)
+        goal = read_goal(request, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
         if not goal:
             return None
-        execution = MotionExecution(robot, self._controllers.choose(goal), goal, self._measured,
-                                    self._parameters, cancelled)
-        execution.way = way
+        execution = MotionExecution(replace(request, joints=goal), self._controllers.choose(goal),
+                                    self._measured, self._parameters)
         if self.servo and (taken := {*execution.joints} & {*self.servo.joints}):
             raise RequestError(
                 Status.CONTROL_FAILED, f"the servo is on for joint '{min(taken)}'; nothing was "
@@ -251,13 +231,12 @@ class MotionExecutor:
         owners: list[MotionExecution | Lease] = [*before, *([self.servo] if self.servo else [])]
         return frozenset(joint for owner in owners for joint in owner.joints)
 
-    async def _plan_and_send(self, execution: MotionExecution, scaling: float,
-                             avoid_collisions: bool) -> Outcome | None:
+    async def _plan_and_send(self, execution: MotionExecution, scaling: float) -> Outcome | None:
         """Plan, check and send; return a collision on the path, or None; raises RequestError."""
         await self._prepare(execution)
         start = await self._wait_for_rest(execution)
         motion = planned_motion(execution, start, scaling, self._parameters)
-        if not avoid_collisions:
+        if not execution.request.avoid_collisions:
             execution.notes = ['the path was not checked for collisions']
         elif blocked := await self._path_checks.check(
                 execution, motion, self._joints_of_others(execution)):
@@ -329,20 +308,19 @@ class MotionExecutor:
             try:
                 if outcome := execution.supervise():
                     break
-                if reason := self._path_checks.recheck(execution):
-                    execution.stop_for(reason)
+                self._path_checks.recheck(execution)
             # a motion whose remaining path cannot be checked must stop
             except IKError as error:
                 execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {error}')
             except Exception as error:
                 # an exception brakes the arm; an exception during braking ends the supervision
-                if execution.phase is Phase.BRAKING:
+                if execution.reason:
                     raise
                 self._log.error(traceback.format_exc())
                 execution.stop(Status.FAILURE, f'{type(error).__name__}: {error}')
         for controller in execution.controllers:
             controller.forget()
-        self._log.info(f'motion by {execution.who} with '
+        self._log.info(f'motion by {execution.request.who} with '
                        f'{", ".join(one.name for one in execution.controllers)}, '
                        f'{execution.now() - execution.sent_at:.2f} s: '
                        f'{Status(outcome.status).name}: {outcome.message}')

@@ -4,7 +4,7 @@ from ros2_ik.core import Motion, Robot, Scene, Status
 from ros2_ik.core.internals import listed, PathCollision, PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
-from ros2_ik.node.motion.motion_execution import MotionExecution, Outcome, Phase
+from ros2_ik.node.motion.motion_execution import MotionExecution, Outcome
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import PlanningScene
 
@@ -36,33 +36,31 @@ class PathChecks:
             return _outcome(check.collision, execution.robot, execution.joints, scene)
         return None
 
-    def recheck(self, execution: MotionExecution) -> Outcome | None:
+    def recheck(self, execution: MotionExecution) -> None:
         """
         Check the remaining path of a motion for RECHECK_SLICE, if the scene has changed.
 
-        Returns the outcome with which the motion must stop, or None.
+        A motion whose path is blocked is stopped. Raises RequestError or InvalidSceneError.
         """
-        if execution.scene is None or execution.phase is Phase.BRAKING:
-            return None
+        if execution.scene is None or execution.reason:
+            return
         # a running check is finished first; a still newer scene is checked after it
         if execution.check_left is None and execution.world is not self._scene.known.scene:
             execution.check_left = self._make_check(execution, execution.way_left(),
                                                     self._update_scene(execution), frozenset())
         if execution.check_left is None or not execution.check_left.run(RECHECK_SLICE):
-            return None
+            return
         collision, execution.check_left = execution.check_left.collision, None
-        if collision is None:
-            return None
-        where = ('the arm is in contact where it is' if collision.fraction == 0 else
-                 f'ahead, at {_positions(collision, execution.robot, execution.joints)}')
-        return Outcome(Status.INVALID_MOTION_PLAN, 'stopped on the way: the scene has changed, '
-                       f'and {where}: {_contacts(collision)}', collision.contacts,
-                       execution.planned, execution.scene)
+        if collision:
+            where = ('the arm is in contact where it is' if collision.fraction == 0 else
+                     f'ahead, at {_positions(collision, execution.robot, execution.joints)}')
+            execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {where}: '
+                           f'{_contacts(collision)}', collision.contacts)
 
     def _update_scene(self, execution: MotionExecution) -> Scene:
         """Set and return an execution's scene: the current scene with the request's additions."""
-        execution.world = self._scene.known.scene
-        execution.scene = execution.add_own(execution.world)
+        execution.world = scene = self._scene.known.scene
+        execution.scene = execution.request.own(scene) if execution.request.own else scene
         return execution.scene
 
     def _make_check(self, execution: MotionExecution, motion: Motion, scene: Scene,
@@ -79,7 +77,7 @@ class PathChecks:
         # joints that the motion does not move, but that move bodies of the check
         others = checker.moving_joints - set(execution.joints)
         known = self._state.known(execution.robot)
-        assumed = {name: value for name, value in execution.assumed.items()
+        assumed = {name: value for name, value in execution.request.assumed.items()
                    if name in others and name not in known}
         if unknown := sorted(others - assumed.keys() - known.keys()):
             raise RequestError(

@@ -1,8 +1,6 @@
 """Planning of a motion to a joint goal, within the limits of the parameters and the URDF."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +9,6 @@ from ros2_ik.core import (
     Motion,
     MotionLimits,
     MotionState,
-    Robot,
     Status,
     straight_motion,
 )
@@ -20,7 +17,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import position_bounds
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
-from ros2_ik.node.motion.motion_execution import MotionExecution
+from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import is_near, MeasuredJoints
 
@@ -29,15 +26,17 @@ from ros2_ik.node.state.measured_joints import is_near, MeasuredJoints
 LIMIT_ROUNDING = 1e-6   # maximum distance of a goal outside of a position limit [rad, m]
 
 
-def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: RobotControllers,
-              measured: MeasuredJoints, tolerance: float) -> dict[str, float]:
+def read_goal(request: MotionRequest, controllers: RobotControllers, measured: MeasuredJoints,
+              tolerance: float) -> dict[str, float]:
     """
     Return the goal positions of the joints that controllers move; {} if there are none.
 
-    A joint outside of `group`, or without a controller, must be within `tolerance` of its goal
+    A joint outside of the group, or without a controller, must be within `tolerance` of its goal
     already. Raises RequestError.
     """
-    commanded = {name: value for name, value in joints.items() if name not in robot.mimics}
+    robot, group = request.robot, request.group
+    commanded = {name: value for name, value in request.joints.items()
+                 if name not in robot.mimics}
     if not commanded:
         raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint, or only '
                            'mimic joints, which follow others')
@@ -86,9 +85,10 @@ def planned_motion(execution: MotionExecution, start: Array, scaling: float,
     robot, joints = execution.robot, execution.joints
     # joints without a goal stay; measured positions can be slightly outside of the limits
     stay = np.clip(start, *position_bounds(robot, joints)).tolist()
-    goal = [execution.goal.get(joint, at) for joint, at in zip(joints, stay, strict=True)]
-    if execution.way is not None:
-        motion = _along(execution, execution.way, start, np.array(goal), parameters)
+    wanted = execution.request.joints
+    goal = [wanted.get(joint, at) for joint, at in zip(joints, stay, strict=True)]
+    if execution.request.way is not None:
+        motion = _along(execution, execution.request.way, start, np.array(goal), parameters)
     else:
         limits = usable(execution.limits, scaling, parameters)
         try:
@@ -98,7 +98,8 @@ def planned_motion(execution: MotionExecution, start: Array, scaling: float,
             raise RequestError(Status.INVALID_ROBOT_STATE, 'no motion can start at the current '
                                f'state: {error}') from None
     for joint, far in zip(execution.joints, np.abs(motion.goal - start), strict=True):
-        if far > (most := execution.max_change.get(joint, np.inf)):
+        most = execution.request.max_joint_change.get(joint, np.inf)
+        if far > most:
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
                                f'{most:g} (max_joint_change {far + 0.05:.2g} suffices)')
