@@ -57,19 +57,19 @@ def braking_motion(joints: Sequence[str], position: 'ArrayLike', velocity: 'Arra
 def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
                         limits: MotionLimits, others: Sequence[MotionState] = (),
                         bounds: 'tuple[ArrayLike, ArrayLike] | None' = None,
-                        commands: Sequence[MotionState] = ()) -> Motion:
+                        may_reverse: bool = False) -> Motion:
     """
     Return a motion to rest from positions (n,) and velocities (n,) without a jerk limit.
 
-    Each joint follows a cubic polynomial; without `others` and `commands` its deceleration is
-    constant. The joints stop at the same time, on a straight line in joint space. A joint that
-    would leave its `bounds`, the lower and upper position limits (n,), stops earlier at the bound.
+    Each joint follows a cubic polynomial; without `others` its deceleration is constant. The
+    joints stop at the same time, on a straight line in joint space. A joint that would leave its
+    `bounds`, the lower and upper position limits (n,), stops earlier at the bound.
 
     A controller whose state differs from the start moves to the end by its own cubic polynomial,
     ending at rest. For each state in `others` this polynomial is within the velocity and
-    acceleration limits and, if possible, no joint reverses its direction; for each state in
-    `commands` it is within the limits, but joints may reverse. The fastest of start and `others`
-    determines the braking distance.
+    acceleration limits and, if possible, no joint reverses its direction; the fastest of start and
+    `others` determines the braking distance. With `may_reverse`, joints may reverse from `others`,
+    and the start alone determines the distance.
 
     Raises InvalidStateError for NaN.
     """
@@ -77,10 +77,10 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLi
     start, speed = start_of(names, position, velocity)
     limits.check_count(len(names))
     checked = [(start, speed), *(start_of(names, state.position, state.velocity)
-                                 for state in (*others, *commands))]
+                                 for state in others)]
     position, velocities = np.array(checked).swapaxes(0, 1)
     # the states before this index must not reverse
-    one_way = 1 + len(others)
+    one_way = 1 if may_reverse else len(checked)
     # the fastest state, and its braking distance at constant deceleration
     going = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
     duration = _duration(start, going, position, velocities, one_way, limits)

@@ -173,18 +173,23 @@ class TrajectoryController(Controller):
         if self.released:
             return
         now, motion = self.context.now(), self.motion
-        if measured:
-            at, (moving, commands) = measured, self._possible_states(measured)
-        else:
-            # from the most delayed measured state to the state commanded when the message arrives
-            at, commands = self.commanded(now - USUAL_DELAY / 2), list[MotionState]()
-            moving = [self.commanded(moment) for moment in np.linspace(
-                now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
         # on a curve, a joint can have states of both directions, so that it must reverse from some
-        if motion.is_curved:
-            moving, commands = [], [*moving, *commands]
-        braking = even_braking_motion(self.joints, at.position, at.velocity, limits, moving,
-                                      bounds, commands)
+        may_reverse = motion.is_curved
+        if measured is None:
+            # from the most delayed measured state to the state commanded when the message arrives
+            at = self.commanded(now - USUAL_DELAY / 2)
+            others = [self.commanded(moment) for moment in np.linspace(
+                now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
+        else:
+            at, nearest = measured, self._nearest(measured.position)
+            # The joints move on the path: a slow controller commands the velocity planned there.
+            # In all other cases the controller may start at its last command.
+            slow = at.velocity.any() and (
+                np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)
+            others = [nearest if slow else self.commanded(now)]
+            may_reverse = may_reverse or not slow
+        braking = even_braking_motion(self.joints, at.position, at.velocity, limits, others,
+                                      bounds, may_reverse)
         # braking would overshoot the goal: let the motion end there
         if measured is None and passes_goal(braking, motion, self.rest_at - now):
             return
@@ -193,21 +198,11 @@ class TrajectoryController(Controller):
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, joining))
 
-    def _possible_states(self, at: MotionState) -> tuple[list[MotionState], list[MotionState]]:
-        """
-        Return the states from which the controller may start to brake joints measured at `at`.
-
-        Joints do not reverse if braking starts at one of the first; from the second, they may.
-        """
-        now = self.context.now()
-        # the state of the commanded path so far that is nearest to the measured positions
-        nearest = min((self.commanded(moment) for moment in np.linspace(
-            self.began, min(now, self.rest_at), N_PATH_SAMPLES)),
-            key=lambda state: float(np.abs(state.position - at.position).max()))
-        on_path = np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE
-        # The joints move on the path: a slow controller commands the velocity planned there. In
-        # all other cases the controller may start at its last command.
-        return ([nearest], []) if on_path and at.velocity.any() else ([], [self.commanded(now)])
+    def _nearest(self, position: Array) -> MotionState:
+        """Return the commanded state so far that is nearest to measured positions (n,)."""
+        states = [self.commanded(moment) for moment in np.linspace(
+            self.began, min(self.context.now(), self.rest_at), N_PATH_SAMPLES)]
+        return min(states, key=lambda state: float(np.abs(state.position - position).max()))
 
     def close(self) -> None:
         self._commands.close()
