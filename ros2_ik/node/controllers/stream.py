@@ -165,15 +165,19 @@ class PositionController(Stream):
             callback_group=self.context.callback_group)
 
     async def prepare(self) -> None:
-        end = time.monotonic() + ANSWER_TIMEOUT
-        # DDS discovers a node's services later than its topics
-        while not self._client.service_is_ready():
-            if not self._controller_listens():
+        end, asked = time.monotonic() + ANSWER_TIMEOUT, None
+        while asked is None or not asked.done():
+            # DDS discovers a node's services later than its topics
+            if asked is None and self._client.service_is_ready():
+                asked = self._client.call_async(GetParameters.Request(names=['joints']))
+            elif asked is None and not self._controller_listens():
                 return
-            await self._look_again(end)
-        asked = self._client.call_async(GetParameters.Request(names=['joints']))
-        while not asked.done():
-            await self._look_again(end)
+            if time.monotonic() > end:
+                raise RequestError(
+                    Status.CONTROL_FAILED, f'controller {self._node_name} did not return '
+                    'parameter joints, the order of the commanded positions, within '
+                    f'{ANSWER_TIMEOUT:g} s; nothing was moved')
+            await self.context.pause(POLL_PERIOD)
         answer = asked.result()
         if not answer.values or answer.values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
             return
@@ -184,15 +188,6 @@ class PositionController(Stream):
                 f'controller {self._node_name} moves {", ".join(theirs) or "nothing"}, but '
                 f"parameter {self.name}.group names {', '.join(self.joints)}")
         self._order = tuple(self.joints.index(joint) for joint in theirs)
-
-    async def _look_again(self, end: float) -> None:
-        """Wait for POLL_PERIOD; raises RequestError after `end` on the steady clock [s]."""
-        if time.monotonic() > end:
-            raise RequestError(
-                Status.CONTROL_FAILED, f'controller {self._node_name} did not return parameter '
-                f'joints, the order of the commanded positions, within {ANSWER_TIMEOUT:g} s; '
-                'nothing was moved')
-        await self.context.pause(POLL_PERIOD)
 
     def _controller_listens(self) -> bool:
         """Return whether the controller's node, or an unnamed one, subscribes to the topic."""
