@@ -213,8 +213,7 @@ class Servo(Endpoint):
         self._moveit_status.publish(MoveItStatus(
             code=state.code if known else MoveItStatus.INVALID, message=state.message))
         # ~/stop reports whether the servo moves
-        if lease := self.motions.servo:
-            lease.moves = state.moving
+        self.motions.servo_moves = state.moving
         if state.mode == OFF and self._begun:
             if state.ended != 'switched off':
                 self.node.get_logger().warning(f'the servo has ended: {state.ended}')

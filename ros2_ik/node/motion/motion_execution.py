@@ -10,7 +10,6 @@ import numpy as np
 
 from ros2_ik.core import Array, Contact, Motion, MotionState, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollisionCheck
-from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import (
     Controller,
     MAX_DELAY,
@@ -88,7 +87,7 @@ class MotionExecution:
         self.limits = motion_limits(request.robot, self.joints, parameters)
         self.motion: Motion | None = None       # None until it is sent to the controllers
         self.sent_at = 0.0              # on the motion clock [s]
-        self.reason: Outcome | None = None      # of braking, or not to send the motion
+        self.reason: Outcome | None = None      # of braking
         self.notes: list[str] = []
         self.world: Scene | None = None       # the node's scene at the last collision check
         self.scene: Scene | None = None       # that scene with the additions of the request
@@ -107,13 +106,6 @@ class MotionExecution:
         return Outcome(status, message, contacts, seconds, self.scene if contacts else None)
 
     # -- start ----------------------------------------------------------------------------
-
-    def check(self) -> None:
-        """Raise RequestError if the execution was stopped or cancelled before it was sent."""
-        if self.reason:
-            raise RequestError(self.reason.status, self.reason.message)
-        if reason := self.request.cancelled():
-            raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
     def send(self, motion: Motion, join: float) -> None:
         """Send a motion to the controllers; `join` is the time to reach its start [s]."""
@@ -142,9 +134,7 @@ class MotionExecution:
     # -- braking --------------------------------------------------------------------------
 
     def stop(self, status: Status, message: str, contacts: tuple[Contact, ...] = ()) -> None:
-        """Brake the motion, or prevent its start; `supervise` returns the outcome at rest."""
-        if self.motion is None:
-            self.reason = Outcome(status, f'nothing was moved: {message}')
+        """Brake the motion, if it was sent; `supervise` returns the outcome at rest."""
         if self.motion is None or self.reason:
             return
         self.reason = self._outcome(status, f'stopped on the way: {message}', contacts)

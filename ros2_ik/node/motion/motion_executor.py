@@ -1,7 +1,7 @@
 """Executes motions: assigns joints, plans, checks, sends and supervises."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import time
 import traceback
 
@@ -14,8 +14,8 @@ from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest, Outcome
-from ros2_ik.node.motion.path_checks import PathChecks
-from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
+from ros2_ik.node.motion.path_checks import blocked, PathChecks, SLICE
+from ros2_ik.node.motion.planning import planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
@@ -29,14 +29,6 @@ REST_TIMEOUT = 3.0          # for readings to show that the joints are at rest [
 JOIN_FACTOR = 12.0
 # minimum time at rest [s]; longer than an arm pauses when another client reverses its motion
 REST_TIME = 0.5
-
-
-@dataclass
-class Lease:
-    """The joints that the servo owns; `moves` is True while the servo moves them."""
-
-    joints: tuple[str, ...]
-    moves: bool = False
 
 
 class MotionExecutor:
@@ -55,9 +47,10 @@ class MotionExecutor:
         self._controllers = RobotControllers(None, context)
         self._retired = list[RobotControllers]()    # of earlier robots, not closed yet
         self._executions: list[MotionExecution] = []
-        self.servo: Lease | None = None
+        self.servo: MotionExecution | None = None   # owns the joints of the servo
+        self.servo_moves = False
         self.stops = 0   # number of calls of `stop`
-        self._closing, self._logged = False, ''
+        self._closing = False
 
     def set_robot(self, robot: Robot) -> None:
         """Stop all motions, and create the controllers of another robot."""
@@ -65,9 +58,6 @@ class MotionExecutor:
         self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._retired.append(self._controllers)
         self._controllers = RobotControllers(robot, self._context)
-        # without an SRDF, which often follows in a moment, `remind` logs them
-        if robot.srdf:
-            self.remind()
         unknown = self._parameters.limited_joints() - set(robot.joint_names)
         if unknown:
             self._log.warning(f"joint_limits of '{sorted(unknown)[0]}' are ignored: robot "
@@ -76,28 +66,23 @@ class MotionExecutor:
 
     def remind(self) -> None:
         """Log why controllers are not used."""
-        faults = '; '.join(self._controllers.faults)
-        if faults and faults != self._logged:
+        if faults := '; '.join(self._controllers.faults):
             self._log.error(faults + (
                 '' if self._robot and self._robot.srdf else '; groups of controllers need an SRDF '
-                '(robot_description_semantic), which has not been received'))
-        self._logged = faults
+                '(robot_description_semantic), which has not been received'),
+                throttle_duration_sec=60.0)
 
     def stop(self, status: Status, reason: str) -> int:
         """Stop all motions; return the number of stopped motions, including the servo's."""
         self.stops += 1
         for execution in self._executions:
             execution.stop(status, reason)
-        return len(self._executions) + self._servo_moves
+        return len(self._executions) + self.servo_moves
 
     @property
     def moving(self) -> bool:
         """True if any motion has been accepted and not ended, or the servo moves."""
-        return bool(self._executions) or self._servo_moves
-
-    @property
-    def _servo_moves(self) -> bool:
-        return self.servo is not None and self.servo.moves
+        return bool(self._executions) or self.servo_moves
 
     def foreign_motion(self) -> str:
         """
@@ -105,7 +90,7 @@ class MotionExecutor:
 
         Returns '' while a motion of this node, or the servo, is active.
         """
-        if self._servo_moves or any(one.motion for one in self._executions):
+        if self.servo_moves or any(one.motion for one in self._executions):
             return ''
         # joints without a controller cannot be stopped by this node anyway
         for one in self._controllers.controllers:
@@ -128,14 +113,11 @@ class MotionExecutor:
         """
         execution = None
         try:
-            if request.stops != self.stops:
-                raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
-                                   'after the request for this motion')
-            scaling = checked_scaling(request.velocity_scaling, self._parameters)
+            self._check(request)
             execution = self._acquire_joints(request)
             if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints are at the goal already')
-            blocked = await self._plan_and_send(execution, scaling)
+            blocked = await self._plan_and_send(execution)
             return blocked or await self._supervise(execution)
         except Exception as error:
             if execution:
@@ -157,9 +139,9 @@ class MotionExecutor:
         joints cannot be moved now, or if an active motion moves one of them or one of the
         `checked` joints, on which the servo's collision check depends.
         """
-        self._check_ready(robot)
-        controllers = self._controllers.choose(joints)
-        execution = MotionExecution(MotionRequest(robot, {}), controllers, self._measured,
+        request = MotionRequest(robot, {}, stops=self.stops)
+        self._check(request)
+        execution = MotionExecution(request, self._controllers.choose(joints), self._measured,
                                     self._parameters)
         for other in self._executions:
             if (checked | {*execution.joints}) & {*other.joints}:
@@ -167,27 +149,25 @@ class MotionExecutor:
                                    'under way, with these joints or with joints that they could '
                                    'collide with')
         # reserved before the first await, so that no motion can acquire the joints meanwhile
-        self.servo = Lease(execution.joints)
+        self.servo = execution
         try:
             self._measured.require(execution.joints)
-            await self._prepare(execution)
-            await self._wait_for_rest(execution)
-            for controller in controllers:
-                controller.cancel()
+            await self._wait_for_start(execution)
         except Exception:
             self.servo = None
             raise
-        return controllers
+        for controller in execution.controllers:
+            controller.cancel()
+        return execution.controllers
 
     def release_from_servo(self) -> None:
         """Take the joints from the servo, so that motions can move them."""
-        self.servo = None
+        self.servo, self.servo_moves = None, False
 
     # -- start of a motion ----------------------------------------------------------------
 
     def _acquire_joints(self, request: MotionRequest) -> MotionExecution | None:
         """Return an execution that owns its joints, None if they are at the goal already."""
-        self._check_ready(request.robot)
         goal = read_goal(request, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
         if not goal:
@@ -205,44 +185,42 @@ class MotionExecutor:
         self._executions.append(execution)
         return execution
 
-    def _check_ready(self, robot: Robot) -> None:
-        """Raise RequestError if no motion of this robot may start now."""
+    def _check(self, request: MotionRequest) -> None:
+        """Raise RequestError if a requested motion must not start now."""
         if self._closing:
             raise RequestError(Status.PREEMPTED, 'the node is being stopped')
-        if self._robot is None or robot.key != self._robot.key:
+        if self._robot is None or request.robot.key != self._robot.key:
             raise RequestError(
                 Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
                 'since the request')
-
-    async def _prepare(self, execution: MotionExecution) -> None:
-        """Wait until the controllers are available and prepared; raises RequestError."""
-        for controller in execution.controllers:
-            while reason := controller.unavailable_reason():
-                if time.monotonic() > controller.made + DISCOVERY_TIME:
-                    raise RequestError(Status.CONTROL_FAILED, reason)
-                await self._context.pause(POLL_PERIOD)
-                execution.check()
-            await controller.prepare()
+        if request.stops != self.stops:
+            raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
+                               'after the request for this motion')
+        if reason := request.cancelled():
+            raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
         """Return the joints of the servo and of all motions accepted before this one."""
         # later motions do not count: their own check is refused if it depends on this motion
         before = self._executions[:self._executions.index(execution)]
-        owners: list[MotionExecution | Lease] = [*before, *([self.servo] if self.servo else [])]
+        owners = [*before, *([self.servo] if self.servo else [])]
         return frozenset(joint for owner in owners for joint in owner.joints)
 
-    async def _plan_and_send(self, execution: MotionExecution, scaling: float) -> Outcome | None:
+    async def _plan_and_send(self, execution: MotionExecution) -> Outcome | None:
         """Plan, check and send; return a collision on the path, or None; raises RequestError."""
-        await self._prepare(execution)
-        start = await self._wait_for_rest(execution)
-        motion = planned_motion(execution, start, scaling, self._parameters)
+        start = await self._wait_for_start(execution)
+        motion = planned_motion(execution, start, self._parameters)
         if not execution.request.avoid_collisions:
             execution.notes = ['the path was not checked for collisions']
-        elif blocked := await self._path_checks.check(
-                execution, motion, self._joints_of_others(execution)):
-            return blocked
-        # the check took time: the motion may have been stopped, or the joints moved
-        execution.check()
+        elif check := self._path_checks.begin(execution, motion,
+                                              self._joints_of_others(execution)):
+            while not check.run(SLICE):
+                await self._context.yield_to_executor()
+                self._check(execution.request)
+            if check.collision:
+                return blocked(check.collision, execution)
+        # time has passed: the motion may have been stopped, or the joints moved
+        self._check(execution.request)
         self._rest(execution)
         away = offset(execution.robot, execution.joints, motion.at(0.0).position,
                       self._measured.state(execution.joints)[0])
@@ -255,8 +233,19 @@ class MotionExecutor:
                                    *(one.least_join for one in execution.controllers)))
         return None
 
-    async def _wait_for_rest(self, execution: MotionExecution) -> Array:
-        """Wait for known rest positions (n,), and return them; RequestError after REST_TIMEOUT."""
+    async def _wait_for_start(self, execution: MotionExecution) -> Array:
+        """
+        Wait for the controllers and for joints at rest, and return the rest positions (n,).
+
+        Raises RequestError after DISCOVERY_TIME or REST_TIMEOUT.
+        """
+        for controller in execution.controllers:
+            while reason := controller.unavailable_reason():
+                if time.monotonic() > controller.made + DISCOVERY_TIME:
+                    raise RequestError(Status.CONTROL_FAILED, reason)
+                await self._context.pause(POLL_PERIOD)
+                self._check(execution.request)
+            await controller.prepare()
         end = time.monotonic() + REST_TIMEOUT
         while True:
             try:
@@ -265,7 +254,7 @@ class MotionExecutor:
                 if time.monotonic() > end:
                     raise
             await self._context.pause(POLL_PERIOD)
-            execution.check()
+            self._check(execution.request)
 
     def _rest(self, execution: MotionExecution) -> Array:
         """

@@ -1,6 +1,6 @@
 """Collision checks of motions before their start and after changes of the scene."""
 
-from ros2_ik.core import Motion, Robot, Scene, Status
+from ros2_ik.core import Motion, Status
 from ros2_ik.core.internals import listed, PathCollision, PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
@@ -19,23 +19,6 @@ class PathChecks:
                  context: ControllerContext) -> None:
         self._state, self._scene, self._context = state, scene, context
 
-    async def check(self, execution: MotionExecution, motion: Motion,
-                    beside: frozenset[str]) -> Outcome | None:
-        """
-        Return the first collision on a motion, or None; yields to other callbacks meanwhile.
-
-        `recheck` handles later scene changes. `beside` are joints that other motions move: a check
-        that depends on one of them is refused. Raises RequestError or InvalidSceneError.
-        """
-        scene = self._update_scene(execution)
-        check = self._make_check(execution, motion, scene, beside)
-        while check and not check.run(SLICE):
-            await self._context.yield_to_executor()
-            execution.check()
-        if check and check.collision:
-            return _outcome(check.collision, execution.robot, execution.joints, scene)
-        return None
-
     def recheck(self, execution: MotionExecution) -> None:
         """
         Check the remaining path of a motion for RECHECK_SLICE, if the scene has changed.
@@ -46,26 +29,28 @@ class PathChecks:
             return
         # a running check is finished first; a still newer scene is checked after it
         if execution.check_left is None and execution.world is not self._scene.known.scene:
-            execution.check_left = self._make_check(execution, execution.way_left(),
-                                                    self._update_scene(execution), frozenset())
+            execution.check_left = self.begin(execution, execution.way_left(), frozenset())
         if execution.check_left is None or not execution.check_left.run(RECHECK_SLICE):
             return
         collision, execution.check_left = execution.check_left.collision, None
         if collision:
             where = ('the arm is in contact where it is' if collision.fraction == 0 else
-                     f'ahead, at {_positions(collision, execution.robot, execution.joints)}')
+                     f'ahead, at {_positions(collision, execution)}')
             execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {where}: '
                            f'{_contacts(collision)}', collision.contacts)
 
-    def _update_scene(self, execution: MotionExecution) -> Scene:
-        """Set and return an execution's scene: the current scene with the request's additions."""
-        execution.world = scene = self._scene.known.scene
-        execution.scene = execution.request.own(scene) if execution.request.own else scene
-        return execution.scene
+    def begin(self, execution: MotionExecution, motion: Motion,
+              beside: frozenset[str]) -> PathCollisionCheck | None:
+        """
+        Return the check of a motion in the current scene, None if no contact is possible.
 
-    def _make_check(self, execution: MotionExecution, motion: Motion, scene: Scene,
-                    beside: frozenset[str]) -> PathCollisionCheck | None:
-        """Return the check of a motion, None if no contact is possible; raises RequestError."""
+        `beside` are joints that other motions move: a check that depends on one of them is
+        refused. Raises RequestError or InvalidSceneError.
+        """
+        execution.world = scene = self._scene.known.scene
+        if execution.request.own:
+            scene = execution.request.own(scene)
+        execution.scene = scene
         if scene.robot.key != execution.robot.key:
             raise RequestError(Status.INVALID_ROBOT_STATE,
                                'the scene belongs to another robot description')
@@ -98,16 +83,16 @@ class PathChecks:
         return PathCollisionCheck(checker, motion, start.q, resolution)
 
 
-def _outcome(found: PathCollision, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:
+def blocked(found: PathCollision, execution: MotionExecution) -> Outcome:
     """Return the outcome for a collision at the start, at the goal or in between."""
     status, where = {
         0.0: (Status.START_STATE_IN_COLLISION, 'the robot is in contact at its current state '
             '(avoid_collisions: false moves without a check)'),
         1.0: (Status.GOAL_IN_COLLISION, 'the goal is in contact')}.get(found.fraction, (
             Status.INVALID_MOTION_PLAN, f'the path is blocked after {found.fraction:.0%} of its '
-            f'time, at {_positions(found, robot, joints)}'))
+            f'time, at {_positions(found, execution)}'))
     return Outcome(status, f'{where}: {_contacts(found)}; nothing was moved', found.contacts, 0.0,
-                   scene)
+                   execution.scene)
 
 
 def _contacts(found: PathCollision) -> str:
@@ -115,6 +100,6 @@ def _contacts(found: PathCollision) -> str:
                    for contact in found.contacts])
 
 
-def _positions(found: PathCollision, robot: Robot, joints: tuple[str, ...]) -> str:
-    values = robot.to_joints(found.q, joints)
+def _positions(found: PathCollision, execution: MotionExecution) -> str:
+    values = execution.robot.to_joints(found.q, execution.joints)
     return ', '.join(f'{joint} {value:.3g}' for joint, value in values.items())

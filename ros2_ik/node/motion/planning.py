@@ -75,13 +75,9 @@ MAX_TIP_SPEED = 10.0    # used if only joint limits bound the tip's speed [m/s]
 MAX_DURATION = 600.0
 
 
-def planned_motion(execution: MotionExecution, start: Array, scaling: float,
-                   parameters: Parameters) -> Motion:
-    """
-    Plan the motion of an execution from rest at `start` (n,) [rad, m]; raises RequestError.
-
-    `scaling` is the fraction of the velocity limits that the motion may use.
-    """
+def planned_motion(execution: MotionExecution, start: Array, parameters: Parameters) -> Motion:
+    """Plan the motion of an execution from rest at `start` (n,) [rad, m]; raises RequestError."""
+    scaling = checked_scaling(execution.request.velocity_scaling, parameters)
     robot, joints = execution.robot, execution.joints
     # joints without a goal stay; measured positions can be slightly outside of the limits
     stay = np.clip(start, *position_bounds(robot, joints)).tolist()
