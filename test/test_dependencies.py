@@ -22,7 +22,6 @@ from ros2_ik.core import (
     solver_names,
     straight_motion,
 )
-from ros2_ik.core.internals import braking_motion
 assert not any(find_spec(name) for name in sys.argv[1].split())
 robot = Robot.load('panda')
 T = Configuration(robot, robot.neutral).transform('panda_hand')
@@ -40,8 +39,7 @@ limits = MotionLimits(np.ones(7), np.ones(7), np.full(7, 20.0))
 start = np.array([robot.neutral[robot.joint(name).index] for name in arm])
 goal = start + 0.1
 motion = straight_motion(robot, arm, start, goal, limits)
-half = motion.at(motion.duration / 2)
-assert braking_motion(arm, half.position, half.velocity, limits).duration > 0
+assert motion.duration > 0
 """
 
 

@@ -1,4 +1,4 @@
-"""Braking motions: the fastest within jerk limits, or cubic polynomials."""
+"""Braking motions by cubic polynomials."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,8 +8,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, ArrayLike, Mask
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.motion.motion import LIMIT_ROUNDING, Motion, MotionLimits, MotionState
-from ros2_ik.core.motion.timing import start_of, timed
+from ros2_ik.core.motion.motion import Motion, MotionLimits, MotionState
 
 # number of durations tried, in a geometric series
 N_DURATIONS = 1000
@@ -23,41 +22,10 @@ ROUNDING = 1e-9
 REST_SPEED = 1e-6
 
 
-def braking_motion(joints: Sequence[str], position: 'ArrayLike', velocity: 'ArrayLike',
-                   limits: MotionLimits, acceleration: 'ArrayLike | None' = None,
-                   bounds: 'tuple[ArrayLike, ArrayLike] | None' = None) -> Motion:
-    """
-    Return the fastest motion to rest from positions (n,) and velocities (n,).
-
-    The joints stop at the same time, as a rule on a straight line in joint space (ruckig leaves
-    the line if the limits of the joints differ much). `acceleration` (n,) is the acceleration at
-    the start (default 0); it is used only if it already slows the joints down. `bounds` are the
-    lower and upper position limits (n,): if this motion would leave them, each joint brakes as
-    fast as it can, independently of the others.
-
-    Raises InvalidStateError for NaN.
-    """
-    names = tuple(joints)
-    start, speed = start_of(names, position, velocity)
-    rest = np.zeros(len(names))
-    slowing = vector(rest if acceleration is None else acceleration,
-                     'the accelerations at the start', len(names), InvalidStateError)
-    # an acceleration that does not slow the joints down counts as 0
-    used = rest if slowing @ speed >= 0 else slowing
-    motion = timed(names, start, speed, limits, acceleration=used)
-    # a start outside the bounds is allowed if the motion leads no farther outside
-    if bounds is None or (motion.goal >= np.minimum(bounds[0], start) - LIMIT_ROUNDING).all() and (
-            motion.goal <= np.maximum(bounds[1], start) + LIMIT_ROUNDING).all():
-        return motion
-    # the same rule for each joint by itself
-    own = np.where(slowing * speed < 0, slowing, 0.0)
-    return timed(names, start, speed, limits, acceleration=own, in_step=False)
-
-
-def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
-                        limits: MotionLimits, others: Sequence[MotionState] = (),
-                        bounds: 'tuple[ArrayLike, ArrayLike] | None' = None,
-                        may_reverse: bool = False) -> Motion:
+def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
+                   limits: MotionLimits, others: Sequence[MotionState] = (),
+                   bounds: 'tuple[ArrayLike, ArrayLike] | None' = None,
+                   may_reverse: bool = False) -> Motion:
     """
     Return a motion to rest from positions (n,) and velocities (n,) without a jerk limit.
 
@@ -74,9 +42,9 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLi
     Raises InvalidStateError for NaN.
     """
     names = tuple(joints)
-    start, speed = start_of(names, position, velocity)
+    start, speed = _checked(names, position, velocity)
     limits.check_count(len(names))
-    checked = [(start, speed), *(start_of(names, state.position, state.velocity)
+    checked = [(start, speed), *(_checked(names, state.position, state.velocity)
                                  for state in others)]
     position, velocities = np.array(checked).swapaxes(0, 1)
     # the states before this index must not reverse
@@ -88,6 +56,13 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLi
     if bounds is not None:
         ends, times = _inside(start, speed, ends, times, bounds)
     return _cubics(names, start, speed, ends, times)
+
+
+def _checked(joints: tuple[str, ...], position: object, velocity: object) -> tuple[Array, Array]:
+    """Return positions and velocities at a start as arrays (n,); raises InvalidStateError."""
+    n = len(joints)
+    return (vector(position, 'the positions at the start', n, InvalidStateError),
+            vector(velocity, 'the velocities at the start', n, InvalidStateError))
 
 
 def _duration(start: Array, going: Array, position: Array, velocity: Array, one_way: int,

@@ -18,32 +18,18 @@ from ros2_ik.core.motion.motion import LIMIT_ROUNDING, Motion, MotionLimits, Mot
 from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
 
 
-def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: MotionLimits, *,
-          acceleration: Array | None = None, goal: Array | None = None,
-          in_step: bool = True) -> Motion:
+def timed(joints: tuple[str, ...], start: Array, goal: Array, limits: MotionLimits) -> Motion:
     """
-    Return the fastest motion to rest at a goal (n,), or, without a goal, at any position.
-
-    With `in_step`, the joints stop at the same time and, if ruckig finds such a motion, move in
-    proportion. Without `in_step`, each joint moves as fast as it can.
+    Return the fastest motion from rest to rest, from a start (n,) to a goal (n,).
 
     Raises InvalidOptionError for a wrong number of limits, and if ruckig finds no motion.
     """
     n = len(joints)
     limits.check_count(n)
     asked = ruckig.InputParameter(n)
-    asked.current_position, asked.current_velocity = position.tolist(), velocity.tolist()
+    asked.current_position, asked.target_position = start.tolist(), goal.tolist()
     asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
         values.tolist() for values in (limits.velocity, limits.acceleration, limits.jerk))
-    asked.synchronization = (ruckig.Synchronization.Phase if in_step
-                             else ruckig.Synchronization.No)
-    if acceleration is not None:
-        asked.current_acceleration = acceleration.tolist()
-    # the velocity interface brakes to rest without a target position
-    if goal is None:
-        asked.control_interface = ruckig.ControlInterface.Velocity
-    else:
-        asked.target_position = goal.tolist()
     found = ruckig.Trajectory(n)
     try:
         result = ruckig.Ruckig(n).calculate(asked, found)
@@ -54,16 +40,7 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
 
     def state(time: float) -> MotionState:
         return MotionState(*(np.array(values) for values in found.at_time(time)))
-    rests = () if in_step else tuple(sorted(
-        {time for time in found.independent_min_durations if time < found.duration}))
-    return Motion(joints, float(found.duration), state, rests)
-
-
-def start_of(joints: tuple[str, ...], position: object, velocity: object) -> tuple[Array, Array]:
-    """Return positions and velocities at a start as arrays (n,); raises InvalidStateError."""
-    n = len(joints)
-    return (vector(position, 'the positions at the start', n, InvalidStateError),
-            vector(velocity, 'the velocities at the start', n, InvalidStateError))
+    return Motion(joints, float(found.duration), state)
 
 
 def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
@@ -101,7 +78,7 @@ def _timed(names: tuple[str, ...], start: Array, end: Array, limits: MotionLimit
     share = np.abs(part) if far else np.ones(len(names))
     least = MotionLimits(*(np.array([(values[share > 0] / share[share > 0]).min()])
                            for values in (limits.velocity, limits.acceleration, limits.jerk)))
-    way = timed(('way',), np.zeros(1), np.zeros(1), least, goal=np.array([far]))
+    way = timed(('way',), np.zeros(1), np.array([far]), least)
 
     def state(time: float) -> MotionState:
         position, velocity, acceleration = way.state(time)

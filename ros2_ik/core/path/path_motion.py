@@ -64,8 +64,8 @@ def _reached_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motio
     for spline in splines:
         _check(path, spline)
     # motions of the path parameter from stop to stop, and the times at which they begin
-    ways = [timed(('s',), spline.x[:1], np.zeros(1), _limits_along(spline, limits, tip_speed),
-                  goal=spline.x[-1:]) for spline in splines]
+    ways = [timed(('s',), spline.x[:1], spline.x[-1:], _limits_along(spline, limits, tip_speed))
+            for spline in splines]
     begins = np.cumsum([0.0, *(way.duration for way in ways)])
 
     def state(time: float) -> MotionState:

@@ -207,8 +207,7 @@ def braked(motion: Motion, at: MotionState, left: float, limits: MotionLimits,
 
     Returns None if the motion should run to its end instead, see `passes_goal`.
     """
-    braking = braking_motion(motion.joints, at.position, at.velocity, limits, at.acceleration,
-                             bounds)
+    braking = braking_motion(motion.joints, at.position, at.velocity, limits, bounds=bounds)
     return None if passes_goal(braking, motion, left) else braking
 
 

@@ -14,7 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState
-from ros2_ik.core.internals import even_braking_motion
+from ros2_ik.core.internals import braking_motion
 from ros2_ik.node.controllers.controller import (
     Controller,
     N_PATH_SAMPLES,
@@ -188,8 +188,8 @@ class TrajectoryController(Controller):
                 np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)
             others = [nearest if slow else self.commanded(now)]
             may_reverse = may_reverse or not slow
-        braking = even_braking_motion(self.joints, at.position, at.velocity, limits, others,
-                                      bounds, may_reverse)
+        braking = braking_motion(self.joints, at.position, at.velocity, limits, others, bounds,
+                                 may_reverse)
         # braking would overshoot the goal: let the motion end there
         if measured is None and passes_goal(braking, motion, self.rest_at - now):
             return

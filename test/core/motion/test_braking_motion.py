@@ -8,7 +8,7 @@ from scipy.interpolate import CubicHermiteSpline
 
 from ros2_ik.core import MotionLimits, Robot, straight_motion
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
-from ros2_ik.core.internals import braking_motion, even_braking_motion
+from ros2_ik.core.internals import braking_motion
 
 SLIDE = """<robot name="slide">
   <link name="base"/> <link name="ball"/>
@@ -20,41 +20,14 @@ SLIDE = """<robot name="slide">
 LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
 
 
-def test_braking_distance_is_v_squared_over_2a():
-    """Of the joint that takes longest."""
-    motion = braking_motion(['a', 'b'], [1.0, 0.0], [0.8, 0.2], LIMITS)
-    assert motion.duration == pytest.approx(0.4)
-    assert motion.goal[0] == pytest.approx(1.16)
-    assert (motion.at(motion.duration).velocity == 0).all()
-
-
-@pytest.mark.parametrize('brake', [braking_motion, even_braking_motion])
-def test_braking_at_rest_takes_no_time(brake):
-    motion = brake(['a', 'b'], [1.0, -1.0], [0.0, 0.0], LIMITS)
+def test_braking_at_rest_takes_no_time():
+    motion = braking_motion(['a', 'b'], [1.0, -1.0], [0.0, 0.0], LIMITS)
     assert motion.duration == 0 and motion.goal.tolist() == [1.0, -1.0]
     assert motion.times(0.02).tolist() == [0.02]
 
 
-@pytest.mark.parametrize('state', [([math.nan, 0], [0, 0]), ([0, 0], [0, math.inf]), ([0], [0]),
-                                   ([0, 0], [0, 0], LIMITS, [math.nan, 0])])
-def test_malformed_states_are_refused(state):
-    with pytest.raises(InvalidStateError, match='at the start'):
-        braking_motion(['a', 'b'], *state[:2], LIMITS, *state[3:])
-
-
-def test_braking_distance_of_a_decelerating_joint_is_not_longer():
-    """An accelerating joint brakes as if it had constant velocity."""
-    limits = MotionLimits([1.0], [2.0], [20.0])
-    plain = braking_motion(['a'], [1.0], [0.5], limits)
-    slowing = braking_motion(['a'], [1.0], [0.5], limits, [-2.0])
-    assert plain.goal[0] > slowing.goal[0] + 0.02
-    assert slowing.at(0.0).acceleration[0] == pytest.approx(-2.0)
-    speeding = braking_motion(['a'], [1.0], [0.5], limits, [2.0])
-    assert speeding.goal[0] == pytest.approx(plain.goal[0])
-
-
-def test_synchronized_braking_has_the_distance_of_velocity_and_acceleration():
-    motion = even_braking_motion(['a', 'b'], [1.0, 0.0], [0.8, -0.2], LIMITS)
+def test_braking_has_the_distance_of_velocity_and_acceleration():
+    motion = braking_motion(['a', 'b'], [1.0, 0.0], [0.8, -0.2], LIMITS)
     assert motion.duration == pytest.approx(0.4)
     assert motion.goal == pytest.approx([1.16, -0.04])
     half = motion.at(0.2)
@@ -83,17 +56,17 @@ def test_braking_of_a_robot_behind_its_motion_keeps_the_limits(lag, stop):
     spots = np.linspace(stop - lag, stop + 0.02, 9)
     states = [way.at(time) for time in spots]
     middle = way.at(stop - lag / 2)
-    motion = even_braking_motion(['x'], middle.position, middle.velocity, limits, states)
+    motion = braking_motion(['x'], middle.position, middle.velocity, limits, states)
     for state in [*states, middle]:
         acceleration, speed, back = begun(motion, state.position, state.velocity)
         assert acceleration[0] < 2.0 * 1.001 and speed[0] < 1.001
         assert back[0] < 1e-6 * (state.velocity[0] > 0) or state.velocity[0] == 0
 
 
-def test_synchronized_braking_ends_inside_the_bounds():
+def test_braking_ends_inside_the_bounds():
     """A joint that would leave them stops at them, earlier."""
     bounds = [-5.0, -5.0], [1.1, 5.0]
-    motion = even_braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], MotionLimits(
+    motion = braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], MotionLimits(
         [1.0, 1.0], [2.0, 1.0], [math.inf, math.inf]), bounds=bounds)
     assert motion.goal == pytest.approx([1.1, 0.405]) and motion.duration == pytest.approx(0.9)
     assert motion.rests == pytest.approx([0.4])
@@ -103,21 +76,12 @@ def test_synchronized_braking_ends_inside_the_bounds():
     assert (np.abs(accelerations) < np.array([2.0, 1.0]) * 1.001).all()
 
 
-def test_braking_leaves_the_line_to_keep_the_bounds():
-    limits = MotionLimits([1.0, 1.0], [2.0, 1.0], [50.0, 50.0])
-    free = braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], limits)
-    assert free.goal[0] > 1.2
-    kept = braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], limits, [-1.5, 0.0],
-                          ([-5.0, -5.0], [1.1, 5.0]))
-    assert kept.goal[0] < 1.1 and kept.goal[1] == pytest.approx(free.goal[1])
-    times = np.linspace(0, kept.duration, 400)
-    speeds = np.array([kept.at(t).velocity for t in times])
-    assert (speeds > -1e-9).all() and not speeds[-1].any()
-    assert (np.abs(np.diff(speeds, axis=0)) / times[1] < limits.acceleration + 1e-6).all()
-
-
-def test_malformed_arguments_of_synchronized_braking_are_refused():
+@pytest.mark.parametrize('state', [([math.nan, 0], [0, 0]), ([0, 0], [0, math.inf]), ([0], [0])])
+def test_malformed_states_are_refused(state):
     with pytest.raises(InvalidStateError, match='at the start'):
-        even_braking_motion(['a'], [math.nan], [0.0], LIMITS)
+        braking_motion(['a', 'b'], *state, LIMITS)
+
+
+def test_limits_of_another_number_of_joints_are_refused():
     with pytest.raises(InvalidOptionError, match='limits of 2 joints'):
-        even_braking_motion(['a'], [0.0], [0.0], LIMITS)
+        braking_motion(['a'], [0.0], [0.0], LIMITS)
