@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray
 from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import ControllerContext, motion_limits
 from ros2_ik.node.controllers.stream import PositionOutput, Stream
-from ros2_ik.node.controllers.trajectory_controller import seconds_of, TrajectoryController
+from ros2_ik.node.controllers.trajectory_controller import JointTrajectoryController, seconds_of
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.player import Player
@@ -105,7 +105,7 @@ class Servo:
             receive(message)
 
 
-class Trajectories(TrajectoryController):
+class Trajectories(JointTrajectoryController):
     """Controller that keeps its last trajectory."""
 
     kind, usual_topic = 'trajectories', '{}'

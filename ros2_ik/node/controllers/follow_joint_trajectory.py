@@ -16,8 +16,8 @@ from ros2_ik.core import Array, IKError, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
+    JointTrajectoryController,
     RECEIVE_DELAY,
-    TrajectoryController,
 )
 
 try:
@@ -35,7 +35,7 @@ class SentGoal:
     handle: ClientGoalHandle | None = None
 
 
-class FollowJointTrajectoryController(TrajectoryController):
+class FollowJointTrajectoryController(JointTrajectoryController):
     """
     Sends each motion as a goal, which the controller starts when it accepts the goal.
 

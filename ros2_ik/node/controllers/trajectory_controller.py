@@ -1,6 +1,5 @@
-"""Adapter to the topic of a joint_trajectory_controller, and its base class."""
+"""Adapter to the topic of a joint_trajectory_controller."""
 
-from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,15 +69,18 @@ class TrajectoryOutput(ServoOutput):
         return message
 
 
-class TrajectoryController(Controller):
+class JointTrajectoryController(Controller):
     """
-    Sends motions as trajectories; trajectories and goals of other clients take precedence.
+    Sends each motion as one JointTrajectory; commands of other clients take precedence.
+
+    Without own goals, each goal of the controller's action is another client's.
 
     A controller interpolates from the measured state, which lags by the delay of the motors, or
     from its last commanded state. A braking trajectory is therefore a single point, the rest
     position and its time, which keeps the limits whichever state the controller starts from.
     """
 
+    usual_topic = '{}/joint_trajectory'
     is_action: ClassVar[bool] = False    # `topic` is that of an action
 
     def __init__(self, *arguments: Any) -> None:
@@ -116,6 +118,9 @@ class TrajectoryController(Controller):
         self._foreign_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''
         if theirs:
             self.release_to_other_client(self._foreign_goal)
+
+    def unavailable_reason(self) -> str:
+        return self.under_way() or self._commands.no_subscriber()
 
     def under_way(self) -> str:
         """Return why no motion may start because of another client's motion, or ''."""
@@ -164,9 +169,9 @@ class TrajectoryController(Controller):
         self.send_trajectory(message)
         self._sent_at = self.context.now()
 
-    @abstractmethod
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a trajectory."""
+        self._commands.publish(message)
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None) -> None:
@@ -207,22 +212,6 @@ class TrajectoryController(Controller):
     def close(self) -> None:
         self._commands.close()
         self.context.node.destroy_subscription(self._goal_states)
-
-
-class JointTrajectoryController(TrajectoryController):
-    """
-    Sends each motion as one JointTrajectory message.
-
-    This adapter sends no goals, so each goal of the controller's action is another client's.
-    """
-
-    usual_topic = '{}/joint_trajectory'
-
-    def unavailable_reason(self) -> str:
-        return self.under_way() or self._commands.no_subscriber()
-
-    def send_trajectory(self, message: JointTrajectory) -> None:
-        self._commands.publish(message)
 
 
 def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:
