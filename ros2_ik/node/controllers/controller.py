@@ -226,14 +226,15 @@ def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:
     """Return the velocity, acceleration and jerk limits of joints, without scaling."""
-    return MotionLimits(np.array([_velocity(robot, joint, parameters) for joint in joints]),
-                        _chosen('acceleration', joints, parameters),
-                        _chosen('jerk', joints, parameters))
-
-
-def _chosen(kind: str, joints: Sequence[str], parameters: 'Parameters') -> Array:
-    usual = getattr(parameters, f'default_max_{kind}')
-    return np.array([parameters.limit(joint, kind) or usual for joint in joints])
+    def chosen(kind: str, usual: float) -> Array:
+        return np.array([parameters.limit(joint, kind) or usual for joint in joints])
+    # the smaller velocity limit of URDF and parameters; 0 counts as unset
+    of_urdf = [robot.joint(joint).velocity_limit or math.inf for joint in joints]
+    velocity = np.minimum(of_urdf, chosen('velocity', math.inf))
+    return MotionLimits(
+        np.where(np.isinf(velocity), parameters.default_max_velocity, velocity),
+        chosen('acceleration', parameters.default_max_acceleration),
+        chosen('jerk', parameters.default_max_jerk))
 
 
 def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[Array, Array]:
@@ -241,10 +242,3 @@ def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[Array, Array]:
     limits = [robot.joint(joint) for joint in joints]
     return (np.array([joint.lower for joint in limits]),
             np.array([joint.upper for joint in limits]))
-
-
-def _velocity(robot: Robot, joint: str, parameters: 'Parameters') -> float:
-    """Return the smaller of the velocity limits in URDF and parameters; 0 counts as unset."""
-    limits = robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or 0.0
-    return min((limit for limit in limits if 0 < limit < math.inf),
-               default=parameters.default_max_velocity)

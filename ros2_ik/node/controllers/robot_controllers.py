@@ -33,7 +33,7 @@ class RobotControllers:
         kind, group, topic = (context.parameters[f'{name}.{field}']
                               for field in ('kind', 'group', 'topic'))
         joints = active_joints(robot, group)
-        if shared := self._sharing(joints):
+        if shared := self.sharing(joints):
             raise IKError(f"it has joints of controller '{shared[0].name}'")
         made = KINDS[kind](name, joints, topic, context)
         # both would follow each command; messages of two `joint_state` controllers name the joints
@@ -43,12 +43,13 @@ class RobotControllers:
                 raise IKError(f"its topic {made.topic} is that of controller '{other.name}'")
         self.controllers.append(made)
 
-    def _sharing(self, joints: Iterable[str]) -> list[Controller]:
+    def sharing(self, joints: Iterable[str]) -> list[Controller]:
+        """Return the controllers that move any of the joints."""
         return [one for one in self.controllers if not {*joints}.isdisjoint(one.joints)]
 
     def choose(self, joints: Collection[str]) -> list[Controller]:
         """Return the controllers of joints; RequestError for a joint without a controller."""
-        chosen = self._sharing(joints)
+        chosen = self.sharing(joints)
         if left := {*joints} - {joint for one in chosen for joint in one.joints}:
             raise RequestError(Status.CONTROL_FAILED, self.lack(left))
         return chosen
@@ -61,10 +62,6 @@ class RobotControllers:
         elif not self.faults:
             said.append('parameter controllers is empty')
         return '; '.join(said)
-
-    def moves(self, joint: str) -> bool:
-        """Return whether any controller moves a joint."""
-        return any(joint in controller.joints for controller in self.controllers)
 
     def close(self) -> None:
         """Destroy the publishers, clients and timers of all controllers."""

@@ -52,7 +52,7 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: M
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
                                f'[{joint.lower:.6g}, {joint.upper:.6g}]')
-        if name in allowed and controllers.moves(name):
+        if name in allowed and controllers.sharing([name]):
             goal[name] = float(value)
         elif measured.stale([name]) or not is_near(
                 robot, name, measured.state([name])[0][0], value, tolerance):
