@@ -37,7 +37,6 @@ class Stream(Controller):
         super().__init__(*arguments)
         self._unavailable, self._player = '', next(_PLAYER_NUMBERS)
         self._rest: Array | None = None     # where braking ends, as reported by the player
-        self._stopping = False
         self.context.servo.receivers.append(self._on_message)
         self._open()
 
@@ -54,7 +53,7 @@ class Stream(Controller):
         elif isinstance(message, Played) and message.player == self._player:
             self._unavailable = message.unavailable
             # a late report of an earlier motion does not count
-            if message.rest is not None and self._stopping:
+            if message.rest is not None and self._braking:
                 self._rest = message.rest
             if message.broken:
                 self.release(f"controller '{self.name}': {message.broken}")
@@ -70,7 +69,7 @@ class Stream(Controller):
     def start(self, motion: Motion, join: float) -> None:
         # hold the last command for `join`, while the joints of other controllers reach their start
         self._begin(motion, braking=False)
-        self._rest, self._stopping = None, False
+        self._rest = None
         self.began += join
         # the player interpolates between these states by cubic polynomials
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
@@ -84,7 +83,7 @@ class Stream(Controller):
         # The braking motion kept here predicts its duration. It ignores the pipe's delay, so the
         # player reports where it ends.
         if not self.released:
-            self._stopping = True
+            self._braking = True
             self._call(Player.brake, limits, bounds)
             now = self.context.now()
             if braking := braked(self.motion, self.commanded(now), self.rest_at - now, limits,

@@ -191,7 +191,9 @@ class JointTrajectoryController(Controller):
             # In all other cases the controller may start at its last command.
             slow = at.velocity.any() and (
                 np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)
-            others = [nearest if slow else self.commanded(now)]
+            # the joints move on until the controller receives the message
+            others = [at._replace(position=at.position + self.receive_delay * at.velocity),
+                      nearest if slow else self.commanded(now)]
             may_reverse = may_reverse or not slow
         braking = braking_motion(self.joints, at.position, at.velocity, limits, others, bounds,
                                  may_reverse)
