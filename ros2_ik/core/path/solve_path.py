@@ -157,7 +157,7 @@ def _advice(path: Path, budget: Budget) -> str:
         if found.fraction > path.fraction:
             return (f'another start (hold_start=False) reaches '
                     f'{found.fraction * tool_path.length:.4g} m')
-    target, = problem.question()['targets']
+    target, = problem.given
     # a free rotation, first about the axis of the tool
     for axis, name in reversed(ROTATIONS.items()):
         weights = target.weights.copy()

@@ -97,7 +97,7 @@ def out_of_reach(problem: IKProblem) -> list[str]:
         if sphere is None:
             continue
         centre, radius, joint = sphere
-        away = math.dist(target.function.reference.translation.tolist(), centre)
+        away = math.dist(target.transform[:3, 3].tolist(), centre)
         if away > (radius + target.position_tolerance) * (1 + EPSILON):
             unit = ' (positions are in metres)' if away > UNIT_MISTAKE_RATIO * radius else ''
             found.append(f"the target is out of reach: {away:.4g} m from '{joint}', "

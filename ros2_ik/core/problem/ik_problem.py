@@ -37,7 +37,9 @@ class IKProblem:
     A solution has no contact in the `checker`, by default a checker of the robot without a scene.
     `collisions` False allows all contacts. `not_checked` lists the gaps of the collision check.
 
-    `poses` (t, 4, 4) are those of `targets`. For `kinds` see `Structure`.
+    `given` are the targets as given; in `targets`, those relative to a static frame (no active
+    joint moves it) are in the root frame. `poses` (t, 4, 4) are those of `targets`. For `kinds`
+    see `Structure`.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError if a tip cannot move, or
     InvalidConstraintError if there are no targets, constraints or costs.
@@ -57,33 +59,32 @@ class IKProblem:
         if change_bound is not None:
             instance(change_bound, JointChangeBound, 'change_bound', InvalidOptionError)
         self.locked_joints, self.change_bound = _locked(robot, locked), change_bound
-        self._set_terms(instances([targets] if isinstance(targets, PoseTarget) else targets,
-                                  PoseTarget, 'targets', InvalidTargetError),
-                        [item.bind(robot) for item in instances(
-                            constraints, Constraint, 'constraints', InvalidConstraintError)],
-                        [item.bind(robot) for item in instances(
-                            costs, Cost, 'costs', InvalidConstraintError)],
-                        robot.to_q(start, what='seed'))
+        self._set_parts(
+            instances([targets] if isinstance(targets, PoseTarget) else targets, PoseTarget,
+                      'targets', InvalidTargetError),
+            [item.bind(robot) for item in instances(
+                constraints, Constraint, 'constraints', InvalidConstraintError)],
+            [item.bind(robot) for item in instances(
+                costs, Cost, 'costs', InvalidConstraintError)], robot.to_q(start, what='seed'))
 
-    def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
+    def _set_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
         """Set start and terms; constraints and costs must be bound, all other fields set."""
-        self.constraints, self.costs = tuple(constraints), tuple(costs)
-        # targets, some of them at poses that `again` replaced by those in `_transforms`
-        self._templates = tuple(targets)
         if not (targets or constraints or costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
                                          'nor costs are given')
         start.setflags(write=False)
-        self.start, self.structure = start, self._structure()
+        self.given, self.start = tuple(targets), start
+        self.constraints, self.costs = tuple(constraints), tuple(costs)
+        self.structure = self._structure()
         self.kinds = self.structure.kinds
         self._set_bound(self.change_bound)
-        self._set_transforms([target.transform for target in targets])
+        self._resolve_targets()
 
     def _structure(self) -> Structure:
         robot, group = self.robot, self.group
         # unknown or unhashable names raise a clear error here, before they become a cache key
-        for target in self._templates:
+        for target in self.given:
             robot.moving_joints(target.tip, target.relative_to)
         if group is not None:
             robot.group(group)
@@ -91,7 +92,7 @@ class IKProblem:
             FunctionUse(term.kind, term.moved_by, term.function.periodic,
                         term.function.is_user_code)
             for term in (*self.constraints, *self.costs)])
-        shapes = tuple([target.shape for target in self._templates])
+        shapes = tuple([target.shape for target in self.given])
         return structure_of(robot, shapes, uses, group, self.locked_joints, self.joint_limits)
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
@@ -113,10 +114,10 @@ class IKProblem:
         Each pose is relative to the frame of its target. `start` and `checker` default to those of
         this problem. Raises InvalidTargetError, InvalidStateError or InvalidOptionError.
         """
-        given = poses if type(poses) is list else listed(poses)
-        if given is None or len(given) != len(self._templates):
-            count = repr(poses) if given is None else len(given)
-            raise InvalidTargetError(f'target poses: {count}; valid: {len(self._templates)}, one '
+        wanted = poses if type(poses) is list else listed(poses)
+        if wanted is None or len(wanted) != len(self.given):
+            count = repr(poses) if wanted is None else len(wanted)
+            raise InvalidTargetError(f'target poses: {count}; valid: {len(self.given)}, one '
                                      'for each tip')
         problem = self._copy()
         if start is not None:
@@ -124,15 +125,16 @@ class IKProblem:
             problem.start.setflags(write=False)
         if checker is not None and checker is not self.checker:
             problem.checker = self._valid_checker(checker)
-        problem._set_transforms([as_transform(pose, f"target of '{target.tip}'")
-                                 for target, pose in zip(self._templates, given, strict=True)])
+        problem.given = tuple([target.at(as_transform(pose, f"target of '{target.tip}'"))
+                               for target, pose in zip(self.given, wanted, strict=True)])
+        problem._resolve_targets()
         return problem
 
     def with_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> 'IKProblem':
         """Return the problem with `start` (nq,) and terms that are already bound to its robot."""
         problem = self._copy()
-        problem._set_terms(targets, constraints, costs, start)
+        problem._set_parts(targets, constraints, costs, start)
         return problem
 
     def _copy(self) -> 'IKProblem':
@@ -200,35 +202,20 @@ class IKProblem:
         # the first call for a robot loads its meshes
         return own_collisions(self.robot).checker
 
-    def _set_transforms(self, transforms: list[Array]) -> None:
-        """Set the poses (4, 4) of the targets, each relative to the frame of its target."""
-        self._transforms = transforms
-        # made when read
-        self._targets: tuple[PoseTarget, ...] | None = None
-        if self.structure.to_resolve:
-            transforms = [target.transform for target in self.targets]
+    def _resolve_targets(self) -> None:
+        """Set `targets`, those relative to a static frame in the root frame, and their poses."""
+        self.targets = self.given
+        if to_resolve := self.structure.to_resolve:
+            at = Configuration(self.robot, self.start, self.robot.scratch_data())
+            self.targets = tuple(target.resolved(at) if i in to_resolve else target
+                                 for i, target in enumerate(self.given))
         # one target is the usual case: a view takes less time than an array
-        self.poses = transforms[0][None] if len(transforms) == 1 else np.array(
-            transforms).reshape(-1, 4, 4)
-
-    @property
-    def targets(self) -> tuple[PoseTarget, ...]:
-        """The targets; those relative to a frame that no active joint moves in the root frame."""
-        if self._targets is None:
-            self._targets = self._given()
-            if to_resolve := self.structure.to_resolve:
-                at = Configuration(self.robot, self.start, self.robot.scratch_data())
-                self._targets = tuple(target.resolved(at) if i in to_resolve else target
-                                      for i, target in enumerate(self._targets))
-        return self._targets
-
-    def _given(self) -> tuple[PoseTarget, ...]:
-        return tuple(target if target.transform is T else target.varied(target=T)
-                     for target, T in zip(self._templates, self._transforms, strict=True))
+        self.poses = self.targets[0].transform[None] if len(self.targets) == 1 else np.array(
+            [target.transform for target in self.targets]).reshape(-1, 4, 4)
 
     def question(self) -> dict[str, Any]:
         """Return the constructor arguments of this problem, apart from the robot."""
-        return {'targets': self._given(), 'group': self.group, 'start': self.start,
+        return {'targets': self.given, 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
                 'costs': self.costs, 'joint_limits': self.joint_limits,
                 'checker': self.checker, 'collisions': self.collisions,

@@ -51,7 +51,6 @@ class PoseTarget:
                  orientation_tolerance: float = ORIENTATION_TOLERANCE) -> None:
         self.tip, self.relative_to = tip, relative_to
         self.transform = as_transform(target, f"target of '{tip}'")     # (4, 4)
-        self._function: FramePose | None = None
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
         # mask (6,) of the rows x y z rx ry rz with a weight above 0
@@ -73,10 +72,7 @@ class PoseTarget:
     @property
     def function(self) -> FramePose:
         """The pose error as a function, zero at the target."""
-        # not a cached_property: in Python 3.11 its lock may be held when the process forks
-        if self._function is None:
-            self._function = FramePose(self.tip, self.transform, self.relative_to)
-        return self._function
+        return FramePose(self.tip, self.transform, self.relative_to)
 
     def varied(self, **parts: Any) -> 'PoseTarget':
         """Return the target with some constructor arguments replaced."""
@@ -84,6 +80,13 @@ class PoseTarget:
             'tip': self.tip, 'target': self.transform, 'relative_to': self.relative_to,
             'weights': self.weights, 'position_tolerance': self.position_tolerance,
             'orientation_tolerance': self.orientation_tolerance, **parts})
+
+    def at(self, transform: Array) -> 'PoseTarget':
+        """Return the target at another pose (4, 4), which is not checked."""
+        # copy.copy would take 2 us
+        target = object.__new__(PoseTarget)
+        target.__dict__ = {**self.__dict__, 'transform': transform}
+        return target
 
     def error_cost(self) -> LeastSquares:
         """Return the cost 1/2 |e|^2 of the counted errors e, in units of the tolerances."""
