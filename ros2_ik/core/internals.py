@@ -12,6 +12,7 @@ from ros2_ik.core.robot.packages import urdf_for_others
 from ros2_ik.core.scene import *
 from ros2_ik.core.scene.shapes import shape_kinds
 from ros2_ik.core.solvers import Search
+from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.strict_yaml import read_yaml
 
 __all__ = [
@@ -21,5 +22,5 @@ __all__ = [
     'PATH_OPTIONS', 'PathSearch', 'TimedPath', 'ALL_AXES', 'largest_change', 'TargetError',
     'default_group', 'default_tip', 'Defaults', 'group_tips', 'IKRequest', 'prepare', 'World',
     'GeometryElement', 'OCTOMAP', 'ShapeInstance', 'visual_elements', 'visual_geometry',
-    'shape_kinds', 'Search', 'read_yaml', 'listed',
+    'shape_kinds', 'Search', 'pack', 'unpack', 'read_yaml', 'listed',
 ]

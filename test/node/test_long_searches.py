@@ -22,7 +22,7 @@ import pytest
 from rclpy.qos import QoSProfile
 
 from ros2_ik.core import IKProblem, PoseTarget
-from ros2_ik.core.internals import Search
+from ros2_ik.core.internals import pack, Search
 from ros2_ik.msg import Status
 from ros2_ik.node.workers.serve import Job, TakeRobot
 from ros2_ik.srv import ComputeIK
@@ -159,7 +159,7 @@ def test_searches_and_goals_are_answered_before_the_node_ends(newcomer, panda, n
 def job(number, robot, target, timeout=60.0, **options):
     search = Search(IKProblem(robot, [PoseTarget(TIP, matrix(target.pose))]), random_state=0,
                     timeout=timeout, **options)
-    return Job(number, robot.key, search.question())
+    return Job(number, robot.key, pack(search, robot))
 
 
 def results(here):

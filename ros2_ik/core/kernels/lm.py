@@ -13,11 +13,7 @@ from ros2_ik.core.kernels.descents import (
 )
 from ros2_ik.core.kernels.qp import factorize, solve
 from ros2_ik.core.kernels.rows import fill_slopes, fill_values, move, step_bounds
-from ros2_ik.core.kernels.source import inner_part, part
-
-PARTS = 'i8[::1], f8[::1], i8[::1]'    # arrays of `Parts`: places, numbers, addresses
-# columns of the table of `Parts`
-NUMBERS, LAYOUT, ADDRESSES, GIVEN, VALUES, ROWS, BOUNDS = range(7)
+from ros2_ik.core.kernels.source import inner_part
 
 
 @inner_part
@@ -150,9 +146,3 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
         iteration += 1
     x[:] = best_x
     return best, iteration, flag
-
-
-@part
-def table_of(places):
-    """Return the table (n + 1, 7) of where the data of each of n parts begin; see `Parts`."""
-    return places[1:8 + 7 * places[0]].reshape(places[0] + 1, 7)

@@ -4,18 +4,7 @@ import numpy as np
 
 from ros2_ik.core.kernels.comparisons import turned
 from ros2_ik.core.kernels.descents import CONVERGED
-from ros2_ik.core.kernels.lm import (
-    ADDRESSES,
-    BOUNDS,
-    descend_from,
-    GIVEN,
-    LAYOUT,
-    NUMBERS,
-    PARTS,
-    ROWS,
-    table_of,
-    VALUES,
-)
+from ros2_ik.core.kernels.lm import descend_from
 from ros2_ik.core.kernels.rows import fill_values, layout_of, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.starts import (
@@ -56,26 +45,23 @@ def is_close(at, parameters, addresses, x, rows, work):
 
 
 @inner_part
-def turn_to_seed(own, turning, mine):
+def turn_to_seed(own, turning):
     """
     Add full turns to own[X] that bring it nearest to own[SEED]; return the largest difference.
 
-    Only the values numbered in `turning` may be turned; `mine` (k,) are the numbers of own's
-    columns, both ascending.
+    Only the values numbered in `turning` may be turned.
     """
-    change, t = 0.0, 0
-    for j in range(len(mine)):
-        while t < len(turning) and turning[t] < mine[j]:
-            t += 1
-        if t < len(turning) and turning[t] == mine[j]:
-            own[X, j] = turned(own[X, j], own[SEED, j], own[LIMITS, j], own[LIMITS + 1, j])
+    for j in turning:
+        own[X, j] = turned(own[X, j], own[SEED, j], own[LIMITS, j], own[LIMITS + 1, j])
+    change = 0.0
+    for j in range(own.shape[1]):
         change = max(change, abs(own[X, j] - own[SEED, j]))
     return change
 
 
 @part
-def search_part(at, parameters, addresses, rows, bounds, own, turning, mine, bases, options,
-                limit, first, last, most, state):
+def search(at, parameters, addresses, rows, bounds, own, turning, bases, options, limit, first,
+           last, most, state):
     """
     Fill own[X] with the end of the first descent that reaches the targets, or else the best end.
 
@@ -108,54 +94,36 @@ def search_part(at, parameters, addresses, rows, bounds, own, turning, mine, bas
         if used == 1 or error < best and flag != CONVERGED or ended == CONVERGED:
             best, flag = error, ended
             own[X] = own[TRIAL]
-            change = turn_to_seed(own, turning, mine)
+            change = turn_to_seed(own, turning)
         if flag == CONVERGED and (k > 1 or change <= NEAR) or iterations >= most:
             break
     return best, flag, iterations, used, k
 
 
-@loop(f"Tuple((f8, i8, i8, i8, i8))({PARTS}, f8[:,:,::1], Array(f8, 1, 'C', True), f8[:,::1], "
-      'i8[::1], i8[::1], f8[::1], i8, i8, i8, i8, i8[::1], f8[::1])')
-def find_poses(places, numbers, addresses, poses, seed, ranges, indices, turning, options, limit,
-               first, last, most, state, q):
+@loop('Tuple((f8, i8, i8, i8, i8))(f8[::1], i8[::1], i8[::1], i8[::1], f8[:,::1], i8[::1], '
+      "i8[::1], i8[::1], f8[:,:,::1], Array(f8, 1, 'C', True), f8[:,::1], f8[::1], i8, i8, i8, "
+      'i8, i8[::1], f8[::1])')
+def find_poses(numbers, layout, addresses, rows, bounds, indices, turning, bases, poses, seed,
+               ranges, options, limit, first, last, most, state, q):
     """
     Fill the moving values of q (nq,) with joint values that bring tips to `poses` (t, 4, 4).
 
-    `places`, `numbers` and `addresses` are those of `Parts`, `options` those of `descend_from`.
-    The n moving values have the indices `indices` (n,) in `seed` (nq,). The rows of `ranges`
-    (4, n) are lower and upper limits, then lower and upper ends of random starts. Full turns may
-    be added to the values numbered in `turning`. Parts of the problem that share no joint are
-    searched separately. See `search_part` for the other arguments and the results, which are
-    summed or maximal over the parts.
+    `numbers`, `layout` and `addresses` are those of a program whose entries are the targets. The n
+    moving values have the indices `indices` (n,) in `seed` (nq,). The rows of `ranges` (4, n) are
+    lower and upper limits, then lower and upper ends of random starts. Full turns may be added to
+    the values numbered in `turning`. See `search` for the other arguments and the results.
     """
-    table, n_parts = table_of(places), places[0]
-    # first values of floating joints; a problem with such joints has one part
-    bases = places[table[n_parts, ROWS]:]
-    error, flag, iterations, used, following = 0.0, CONVERGED, 0, 0, first
-    for p in range(n_parts):
-        # index arrays of the part: of moving values, of the numbers in `poses`, and of rows
-        mine = places[table[p, VALUES]:table[p + 1, VALUES]]
-        given = places[table[p, GIVEN]:table[p + 1, GIVEN]]
-        rows = places[table[p, ROWS]:table[p + 1, ROWS]]
-        own = np.empty((ROWS_OF_VALUES, len(mine)))
-        parameters = np.empty(len(given))
-        # parameters of a pose: its rotation row by row, then its position
-        for j in range(len(given)):
-            t, k = given[j] // 12, given[j] % 12
-            parameters[j] = poses[t, k // 3, k % 3] if k < 9 else poses[t, k - 9, 3]
-        gather(own, seed, ranges, indices, mine)
-        away, end, done, starts, k = search_part(
-            layout_of(numbers[table[p, NUMBERS]:table[p + 1, NUMBERS]],
-                      places[table[p, LAYOUT]:table[p + 1, LAYOUT]]),
-            parameters, addresses[table[p, ADDRESSES]:table[p + 1, ADDRESSES]], rows,
-            numbers[table[p, BOUNDS]:table[p + 1, BOUNDS]].reshape(4, len(rows)),
-            own, turning, mine, bases, options, limit, first, last,
-            max(most - iterations, 0), state)
-        # merge the results of the parts
-        error, iterations, used = error + away, iterations + done, max(used, starts)
-        following = max(following, k)
-        if end != CONVERGED:
-            flag = end
-        for j in range(len(mine)):
-            q[indices[mine[j]]] = own[X, j]
-    return error, flag, iterations, used, following
+    own = np.empty((ROWS_OF_VALUES, len(indices)))
+    gather(own, seed, ranges, indices)
+    # parameters of a pose: its rotation row by row, then its position
+    parameters = np.empty(12 * len(poses))
+    for t in range(len(poses)):
+        for i in range(3):
+            for j in range(3):
+                parameters[12 * t + 3 * i + j] = poses[t, i, j]
+            parameters[12 * t + 9 + i] = poses[t, i, 3]
+    found = search(layout_of(numbers, layout), parameters, addresses, rows, bounds, own, turning,
+                   bases, options, limit, first, last, most, state)
+    for j in range(len(indices)):
+        q[indices[j]] = own[X, j]
+    return found

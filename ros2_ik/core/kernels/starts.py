@@ -32,23 +32,21 @@ def uniform(state):
 
 
 @part
-def gather(own, seed, ranges, indices, mine):
+def gather(own, seed, ranges, indices):
     """
-    Fill the rows SEED, LIMITS, SAMPLING and NARROW of `own` (9, k) for the k values in `mine`.
+    Fill the rows SEED, LIMITS, SAMPLING and NARROW of `own` (9, n) for n moving values.
 
-    `mine` (k,) numbers them among the n moving values, whose indices in the seed (nq,) are
-    `indices` (n,). The rows of `ranges` (4, n) are lower and upper limits, then lower and upper
-    ends of random starts.
+    Their indices in the seed (nq,) are `indices` (n,). The rows of `ranges` (4, n) are lower and
+    upper limits, then lower and upper ends of random starts.
     """
-    for j in range(len(mine)):
-        i = mine[j]
-        own[SEED, j] = seed[indices[i]]
+    for j in range(len(indices)):
+        own[SEED, j] = seed[indices[j]]
         for row in range(4):
-            own[LIMITS + row, j] = ranges[row, i]
+            own[LIMITS + row, j] = ranges[row, j]
         # limits near the seed; a seed outside its limits counts as at the limit
-        within = min(max(own[SEED, j], ranges[0, i]), ranges[1, i])
-        own[NARROW, j] = max(ranges[0, i], within - NEAR)
-        own[NARROW + 1, j] = min(ranges[1, i], within + NEAR)
+        within = min(max(own[SEED, j], ranges[0, j]), ranges[1, j])
+        own[NARROW, j] = max(ranges[0, j], within - NEAR)
+        own[NARROW + 1, j] = min(ranges[1, j], within + NEAR)
 
 
 @part
@@ -100,7 +98,7 @@ def draw_base(state, own, first):
 def draw_starts(seed, ranges, indices, bases, first, state, starts):
     """Fill `starts` (k, n) with the starts first, ..., first + k - 1; see `draw_start`."""
     own = np.empty((ROWS_OF_VALUES, len(indices)))
-    gather(own, seed, ranges, indices, np.arange(len(indices)))
+    gather(own, seed, ranges, indices)
     for row in range(len(starts)):
         draw_start(first + row, state, own, bases)
         starts[row] = own[TRIAL]

@@ -20,9 +20,8 @@ from ros2_ik.core.path.branches import deviation, PathOptions
 from ros2_ik.core.path.solve_path import follow_path, Path, start_reason
 from ros2_ik.core.path.tool_paths import Waypoints
 from ros2_ik.core.problem import accept, IKProblem
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers import Budget
-from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.status import Status
 
 # added to derivatives of a joint by the path length, which are divisors [rad/m, 1]
@@ -156,16 +155,6 @@ class PathSearch:
         self.options = replace(options, hold_start=True)
         self.budget = Budget(time.monotonic() + options.timeout)
         self._found = self._at_start(Status.PREEMPTED, 'cancelled before the search began')
-
-    def question(self) -> bytes:
-        """Return the search as bytes for `of_question` in another process."""
-        return pack(self, self.problem.robot.plain)
-
-    @staticmethod
-    def of_question(robot: Robot, data: bytes) -> 'PathSearch':
-        """Return the search from the bytes of `question`."""
-        search: PathSearch = unpack(data, robot)
-        return search
 
     def run(self, seconds: float = math.inf) -> bool:
         """Search for the motion; `seconds` is ignored. Returns True: the search is finished."""

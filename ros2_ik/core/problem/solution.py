@@ -52,8 +52,7 @@ class IKSolution:
     MATLAB. `alternatives` are further solutions, best first, if several were requested.
     `impossible` is True if the problem was proved to have no solution; other failures prove
     nothing. `not_checked` lists the gaps of the collision check: links without geometry, pairs of
-    links excluded without an SRDF, or all collisions if switched off. `at_limits` has, after a
-    failure, the names of the active joints at one of their limits.
+    links excluded without an SRDF, or all collisions if switched off.
     """
 
     status: Status
@@ -71,7 +70,6 @@ class IKSolution:
     solver: str = ''
     solver_reason: str = ''
     exit_flag: ExitFlag = ExitFlag.NOT_RUN
-    at_limits: tuple[str, ...] = ()
     alternatives: tuple['IKSolution', ...] = field(default=(), repr=False)
     impossible: bool = False
     travel: JointChange | None = None
@@ -80,16 +78,18 @@ class IKSolution:
     _compute: Callable[[str], object] | None = field(init=False, repr=False, default=None)
 
     @classmethod
-    def lazy(cls, compute: Callable[[str], object], **fields: Any) -> 'IKSolution':
+    def lazy(cls, compute: Callable[[str], object], status: Status, best_q: Array,
+             alternatives: tuple['IKSolution', ...]) -> 'IKSolution':
         """
-        Return a solution with some fields set; `compute(name)` computes another field when read.
+        Return a solution with these fields; `compute(name)` computes another field when read.
 
         Lazy, because a program that solves in a loop reads few of the fields.
         """
-        solution = object.__new__(cls)
-        for name, value in fields.items():
-            object.__setattr__(solution, name, value)
-        object.__setattr__(solution, '_compute', compute)
+        solution, keep = object.__new__(cls), object.__setattr__
+        keep(solution, 'status', status)
+        keep(solution, 'best_q', best_q)
+        keep(solution, 'alternatives', alternatives)
+        keep(solution, '_compute', compute)
         return solution
 
     def __getattr__(self, name: str) -> Any:
@@ -147,8 +147,6 @@ class IKSolution:
             lines.append(f'  largest joint change from the seed: {self.travel}')
         lines += [f'  cost {name}: {value:.4g}' for name, value in self.costs]
         lines += [f'  {text}' for text in self.not_checked]
-        if self.violations and self.at_limits:
-            lines.append(f'  joints at a limit: {", ".join(self.at_limits)}')
         if advice := self._advice():
             lines.append(f'  try: {advice}')
         lines.append(f'  {self.solver}: {self.iterations} iterations, {self.restarts} restarts, '

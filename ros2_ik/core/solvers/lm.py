@@ -1,9 +1,8 @@
 """The solver `lm`: Levenberg-Marquardt steps that respect the joint limits."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from ros2_ik.core.checks import flag, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.descents import MANY
-from ros2_ik.core.kernels.lm import BOUNDS, GIVEN, LAYOUT, NUMBERS, ROWS, VALUES
 from ros2_ik.core.kernels.pose_search import find_poses
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem import IKProblem, PoseTarget
@@ -29,8 +27,6 @@ MAX_STALLED_ITERATIONS = 6
 DROP = 0.8
 # default `damping_bias`
 BIAS = 1e-10
-# number of parameters of a target
-POSE = 12
 # a dict is faster than the constructor of ExitFlag
 FLAGS = {int(flag): flag for flag in ExitFlag}
 
@@ -86,13 +82,22 @@ class LevenbergMarquardt(Solver):
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
-        """Descend from `starts` in one compiled call; see `Solver.find`."""
-        active, q = problem.active, problem.start.copy()
-        error, flag, iterations, used, following = self._find(
-            *_parts(problem).arrays, problem.poses, starts.seed, active.ranges, active.indices,
-            active.active_angles, self.options, self.attempt_iterations, starts.first, starts.last,
-            int(min(budget.iterations, MANY)), starts.state, q)
-        return Attempt(q, error, iterations, FLAGS[flag]), used, following
+        """Descend from `starts` in one compiled call for each part; see `Solver.find`."""
+        q, left = problem.start.copy(), int(min(budget.iterations, MANY))
+        error, flag, iterations, used, following = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
+        for part in _parts(problem):
+            poses, ranges = problem.poses, problem.active.ranges
+            if part.targets is not None:
+                poses = poses[part.targets]
+                ranges = np.ascontiguousarray(ranges[:, part.values])
+            away, end, done, count, after = self._find(
+                *part.arrays, poses, starts.seed, ranges, self.options, self.attempt_iterations,
+                starts.first, starts.last, left - iterations, starts.state, q)
+            error, iterations, used = error + away, iterations + done, max(used, count)
+            following = max(following, after)
+            if end != ExitFlag.CONVERGED:
+                flag = FLAGS[end]
+        return Attempt(q, error, iterations, flag), used, following
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,80 +135,50 @@ class Screw(RelativeFunction):
             v.moment(W, 3 + i, axis)
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
+class Part(NamedTuple):
     """
-    The parts of a problem as arrays for compiled loops, which search each part separately.
+    Targets that share active joints, and these joints, for one compiled search.
 
     A robot with two arms on a fixed torso has two parts: each arm restarts alone, because a random
     start that suits one arm rarely suits the other.
-
-    `arrays` are integers, floats and formula addresses. The integers are the number of parts p, a
-    table (p + 1, 7), the data that the table refers to, and the first indices of floating joints
-    in the active values. Column c of the table has the boundaries of block c of each part:
-
-    0. numbers of the program (in the floats)
-    1. layout of the program
-    2. addresses
-    3. indices of the part's parameters in the parameters of the problem
-    4. indices of the part's values in the active values
-    5. rows with finite bounds
-    6. bounds (4, k) of these rows (in the floats)
-
-    The arrays are valid as long as the joints at `locked_q_indices` keep their values.
     """
 
+    # numbers, layout and addresses of the program, rows with finite bounds, their bounds (4, k),
+    # and the part's `indices`, `active_angles` and `floating_starts` of `ActiveJoints`
     arrays: tuple[Array | Indices, ...]
-    locked_q_indices: Indices
-
-    @classmethod
-    def of(cls, problem: IKProblem) -> 'Parts':
-        """Split a problem with targets only."""
-        parts, locked, groups = [], [], _target_groups(problem)
-        for numbers, names in groups:
-            # a program of this group's targets and joints; the other joints are locked
-            rows = ProblemRows(problem if len(groups) == 1 else problem.varied(
-                targets=[problem.targets[t] for t in numbers], collisions=False, checker=None,
-                locked=set(problem.robot.joint_names) - names), screw_to)
-            floats, layout, _, addresses = rows.hard.arrays
-            parts.append((
-                floats, layout, addresses,
-                np.concatenate([np.arange(POSE * t, POSE * t + POSE) for t in numbers]),
-                np.searchsorted(problem.active.indices, rows.problem.active.indices),
-                rows.rows, rows.bounds.reshape(-1)))
-            locked.append(rows.hard.locked_q_indices)
-        return cls(_packed(parts, problem.active.floating_starts),
-                   np.unique(np.concatenate(locked)))
+    # numbers of the part's values among the active values
+    values: Indices
+    # numbers of the part's targets (None: all)
+    targets: list[int] | None
 
 
-def _parts(problem: IKProblem) -> Parts:
-    """Return the `Parts` of a problem, cached for its structure and values of locked joints."""
+def _parts(problem: IKProblem) -> list[Part]:
+    """Return the parts of a problem, cached for its structure and values of locked joints."""
     cache = problem.structure.solvers
-    indices, values, parts = cache.get('lm', (None, b'', None))
+    indices, values, parts = cache.get('lm', (None, b'', []))
     if indices is None or len(indices) and problem.start[indices].tobytes() != values:
-        parts = Parts.of(problem)
-        indices = parts.locked_q_indices
+        rows = _rows_of_parts(problem)
+        parts = []
+        for numbers, one in rows:
+            floats, layout, _, addresses = one.hard.arrays
+            active = one.problem.active
+            parts.append(Part((floats, layout, addresses, one.rows, one.bounds, active.indices,
+                               active.active_angles, active.floating_starts),
+                              np.searchsorted(problem.active.indices, active.indices), numbers))
+        indices = np.unique(np.concatenate([one.hard.locked_q_indices for _, one in rows]))
         cache['lm'] = indices, problem.start[indices].tobytes(), parts
-    found: Parts = parts
+    found: list[Part] = parts
     return found
 
 
-def _packed(parts: Sequence[tuple[Array | Indices, ...]], bases: Indices
-            ) -> tuple[Array | Indices, ...]:
-    """Return `Parts.arrays` from the seven blocks of each part."""
-    # boundaries of each block within its column
-    ends = np.cumsum([[0] * 7, *([len(array) for array in part] for part in parts)], axis=0)
-    numbers, layouts, addresses, given, values, rows, bounds = zip(*parts, strict=True)
-    # the integer columns follow the table one after another; the bounds follow the numbers
-    first = 1 + ends.size
-    for column in (LAYOUT, GIVEN, VALUES, ROWS):
-        ends[:, column] += first
-        first = ends[-1, column]
-    ends[:, BOUNDS] += ends[-1, NUMBERS]
-    return (np.concatenate([[len(parts)], ends.reshape(-1), *layouts, *given, *values, *rows,
-                            bases]).astype(np.int64),
-            np.concatenate([*numbers, *bounds]),
-            np.concatenate(addresses))
+def _rows_of_parts(problem: IKProblem) -> list[tuple[list[int] | None, ProblemRows]]:
+    """Return the numbers of the targets (None: all) and the rows of each part of a problem."""
+    groups, robot = _target_groups(problem), problem.robot
+    if len(groups) == 1:
+        return [(None, ProblemRows(problem, screw_to))]
+    return [(numbers, ProblemRows(problem.varied(
+        targets=[problem.targets[t] for t in numbers], collisions=False, checker=None,
+        locked=set(robot.joint_names) - names), screw_to)) for numbers, names in groups]
 
 
 def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:

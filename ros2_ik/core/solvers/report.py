@@ -55,7 +55,7 @@ def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
     checker = search.problem.checker
     if candidate.verdict.accepted or checker is None:
         return ()
-    return deepest((*search.tip_contacts, *checker.in_collision(candidate.attempt.q)))
+    return deepest((*search.unavoidable, *checker.in_collision(candidate.attempt.q)))
 
 
 def _message(search: 'Search', candidate: 'Candidate', status: Status) -> str:
@@ -86,15 +86,12 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
     # without depths: only a lower bound of the depth is known
-    if search.tip_contacts:
-        return ('there is no solution without contact: at its target '
+    if search.unavoidable:
+        return ('there is no solution without contact: '
                 + '; '.join(f"'{contact.first}' touches '{contact.second}'"
-                            for contact in search.tip_contacts))
-    if search.lasting_contacts:
-        return ('there is no solution without contact: at the seed, '
-                + '; '.join(str(contact) for contact in search.lasting_contacts)
+                            for contact in search.unavoidable)
                 + '; no joint that may move can separate them. Allow intended contacts (SRDF, '
-                'Scene.allow), or use another seed')
+                'Scene.allow), or use another target or seed')
     return _not_found(search, candidate, status)
 
 
@@ -173,14 +170,6 @@ def _outside_limits(search: 'Search') -> str:
     return f'; outside the limits in the seed: {", ".join(found[:_NAMED])}{more}' if found else ''
 
 
-def _at_limits(search: 'Search', candidate: 'Candidate') -> tuple[str, ...]:
-    """Return the active joints within 1e-6 of a limit; none for an accepted candidate."""
-    q = candidate.attempt.q
-    return () if candidate.verdict.accepted else tuple(
-        joint.name for joint in search.problem.active.joints if joint.is_scalar
-        and not joint.lower + 1e-6 < q[joint.index] < joint.upper - 1e-6)
-
-
 # functions of a search and a candidate that compute the fields of a solution; the other fields
 # are attributes of the search
 _FIELDS: dict[str, Callable[[Any, Any], object]] = {
@@ -193,7 +182,6 @@ _FIELDS: dict[str, Callable[[Any, Any], object]] = {
     'contacts': _contacts,
     'restarts': lambda search, one: max(0, search.attempts - len(search.seeds)),
     'exit_flag': lambda search, one: one.attempt.exit_flag,
-    'at_limits': _at_limits,
     'impossible': lambda search, one: not one.verdict.accepted and bool(
         search.is_hopeless or search.out_of_reach),
     'travel': _travel,

@@ -28,11 +28,10 @@ from ros2_ik.core.problem import (
     JointChangeBound,
     out_of_reach,
 )
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, tip_contacts
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, solution_field, spare_joints
-from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver
 from ros2_ik.core.solvers.starts import (
     chosen_turns,
@@ -82,7 +81,8 @@ class Search:
     start after another of a batch until a descent succeeds. `attempts` counts the starts tried,
     `following` is the number of the next start. With the solver 'auto' and tolerances above ten
     times the default, the calls alternate between two problems: one with the exact targets, one
-    with the tolerances as constraints. For the options see `SolveOptions`.
+    with the tolerances as constraints. For the options see `SolveOptions`. A pickled search is
+    the question, without progress and `cancel`; see `serialization`.
     Raises UnknownSolverError or InvalidOptionError.
     """
 
@@ -91,8 +91,8 @@ class Search:
     accepted: Sequence[Candidate] = ()
     best: Candidate | None = None
     near_enough: Candidate | None = None
-    tip_contacts: tuple[Contact, ...] = ()
-    lasting_contacts: tuple[Contact, ...] = ()
+    # contacts of all solutions
+    unavoidable: tuple[Contact, ...] = ()
     conflict: str | None = None
     ended: float | None = None
     _clearance: Clearance | None = None
@@ -125,24 +125,11 @@ class Search:
         self.budget = Budget(now + chosen.timeout, chosen.max_iterations or math.inf,
                              chosen.cancel, now)
 
-    def question(self) -> bytes:
-        """
-        Return problem, seeds, options and deadline as bytes for `of_question` in another process.
-
-        User functions must be picklable. `cancel` is left out.
-        """
+    def __reduce__(self) -> tuple[object, ...]:
+        # pickled without progress, for another process that begins anew with the same deadline
         options = replace(self.options, cancel=None, random_state=self._first_state)
-        robot = self.problem.robot
-        return pack((robot, self.problem.question(), self.seeds, options, self.budget.deadline,
-                     self.budget.started), robot.plain)
-
-    @classmethod
-    def of_question(cls, robot: Robot, data: bytes) -> 'Search':
-        """Return a new search from the bytes of `question`, with the deadline of the original."""
-        framed, question, seeds, options, deadline, started = unpack(data, robot)
-        search = cls(IKProblem(framed, **question), seeds, options=options)
-        search.budget.deadline, search.budget.started = deadline, started
-        return search
+        budget = replace(self.budget, cancel=None, iterations=options.max_iterations or math.inf)
+        return partial(Search, self.problem, self.seeds, options=options), (), {'budget': budget}
 
     # -- running and ending ---------------------------------------------------------------
 
@@ -220,7 +207,7 @@ class Search:
     @property
     def is_hopeless(self) -> bool:
         """True if it is proved that further attempts find no solution."""
-        return bool(self.conflict or self.tip_contacts or self.lasting_contacts
+        return bool(self.conflict or self.unavoidable
                     or not self.problem.joint_names and self.attempts > 0)
 
     @cached_property
@@ -360,12 +347,11 @@ class Search:
         self.n_touching += 1
         # at the first contact: look for contacts that all solutions have
         if self.n_touching == 1:
-            self.lasting_contacts = lasting_contacts(self.problem, checker, touching.attempt.q)
+            self.unavoidable = lasting_contacts(self.problem, checker, touching.attempt.q)
             # an approximate solution beside a blocked target may be free of contact
             if options.approximate is None:
-                self.tip_contacts = tip_contacts(self.problem, checker)
-        if self.tip_contacts or self.lasting_contacts \
-                or options.select == 'first' and self.budget.over():
+                self.unavoidable += tip_contacts(self.problem, checker)
+        if self.unavoidable or options.select == 'first' and self.budget.over():
             return
         if self._clearance is None:
             self._clearance = Clearance(self._loosened[0] if self._is_loose else self.problem,
@@ -396,8 +382,8 @@ class Search:
         if len(self.accepted) > 1:
             self.accepted = sorted(self.accepted, key=lambda one: one.rank)
         return self._solution(self.accepted[0], Status.SUCCESS, tuple(
-            self._solution(one, Status.SUCCESS)
-            for one in self.accepted[1:self.options.solutions]))
+            [self._solution(one, Status.SUCCESS)
+             for one in self.accepted[1:self.options.solutions]]))
 
     def _seed_candidate(self) -> Candidate:
         q = self.problem.within_limits(self.seeds[0])
@@ -405,8 +391,8 @@ class Search:
 
     def _solution(self, candidate: Candidate, status: Status,
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
-        solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status=status,
-                                   best_q=candidate.attempt.q, alternatives=alternatives)
+        solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status,
+                                   candidate.attempt.q, alternatives)
         # lazy fields read this search: if it continues and so changes, compute all of them now
         if self.ended is None:
             solution.__reduce__()

@@ -12,6 +12,7 @@ import time
 from typing import Any, NamedTuple
 
 from ros2_ik.core import Robot, Status
+from ros2_ik.core.internals import pack
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.process import start_process
 from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, serve, TakeRobot
@@ -107,8 +108,8 @@ class Pool:
         in its worker, or the worker died); `tell` with the best result so far, about ten times per
         second. The time budget of the search starts in the worker.
         """
-        job = Job(next(self._numbers), search.problem.robot.key, search.question(),
-                  time.monotonic(), type(search))
+        robot = search.problem.robot.plain
+        job = Job(next(self._numbers), robot.key, pack(search, robot), time.monotonic())
         with self._lock:
             if self._members and not self._ending:
                 member = min(self._members, key=lambda member: len(member.jobs))

@@ -18,7 +18,7 @@ import traceback
 from typing import NamedTuple, TypeAlias
 
 from ros2_ik.core import collision_checker, IKError, IKSolution, Robot, Scene
-from ros2_ik.core.internals import PathSearch, Search, TimedPath
+from ros2_ik.core.internals import PathSearch, Search, TimedPath, unpack
 
 NICENESS = 10     # lower priority than the node's own callbacks
 POLL_PERIOD = 0.005       # between two checks for messages during an attempt [s]
@@ -42,7 +42,7 @@ class TakeRobot(NamedTuple):
 
 class Job(NamedTuple):
     """
-    To the worker: a search, serialized by its method `question`.
+    To the worker: a search, as bytes of `pack`.
 
     `sent` is the time of the submission to the pool, on the steady clock [s].
     """
@@ -51,7 +51,6 @@ class Job(NamedTuple):
     robot_key: str
     question: bytes
     sent: float = math.inf
-    kind: type[AnySearch] = Search
 
 
 class Cancel(NamedTuple):
@@ -144,7 +143,7 @@ class Worker:
 
     def _begin(self, job: Job) -> None:
         try:
-            search = job.kind.of_question(self._robots[job.robot_key], job.question)
+            search: AnySearch = unpack(job.question, self._robots[job.robot_key])
         except Exception:
             self._fail(job.number)
             return

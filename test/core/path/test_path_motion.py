@@ -24,6 +24,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.internals import PathOptions, PathSearch
+from ros2_ik.core.solvers.serialization import pack, unpack
 
 DOWN = (np.pi, 0, 0)
 LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)
@@ -125,7 +126,7 @@ def test_tip_stops_at_sharp_corners_only(panda):
     points = [*np.column_stack([0.05 * (1 - np.cos(turns)), 0.05 * np.sin(turns), 0 * turns]),
               (0.1, 0.0, 0.1)]
     asked, poses = search(panda, points)
-    other = PathSearch.of_question(panda, asked.question())
+    other = unpack(pack(asked, panda), panda)
     assert other.run()
     found = other.solution()
     assert found.status is Status.SUCCESS and found.fraction == 1.0

@@ -20,7 +20,8 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError, UnknownFrameError
-from ros2_ik.core.internals import IKRequest, prepare, Search, World
+from ros2_ik.core.internals import IKRequest, prepare, World
+from ros2_ik.core.solvers.serialization import pack, unpack
 
 HAND = 'panda_hand'
 DOWN = pin.rpy.rpyToMatrix(np.pi, 0, 0)
@@ -98,7 +99,7 @@ def test_targets_constraints_and_tools_may_be_frames_of_objects(panda, scene, ha
         frames={'tool': ('peg/tip', T_TIP_TOOL)})
     world = World(panda, None, collision_checker(panda, scene))
     search = prepare(request, world)
-    for one in (search, Search.of_question(panda, search.question())):
+    for one in (search, unpack(pack(search, panda), panda)):
         one.run()
         solution = one.solution()
         assert solution.success, solution.explain()

@@ -31,6 +31,7 @@ from ros2_ik.core import (
     UserFunction,
 )
 from ros2_ik.core.internals import Search
+from ros2_ik.core.solvers.serialization import pack, unpack
 
 SLACK = 1e-6 + 1e-8      # the tolerance, and rounding
 BOUNDED = sorted({*SAMPLES} - {'manipulability', 'minimum_distance', 'pair_distance',
@@ -128,7 +129,7 @@ def test_constrained_search_in_another_process_gives_the_same_solution(robot, ar
     whole, first = search(), search()
     whole.run()
     first.run(1e-9)
-    second = Search.of_question(robot, first.question())
+    second = unpack(pack(first, robot), robot)
     assert second.problem.kinds == asked.kinds and second.problem.joint_limits is False
     assert [c.name for c in second.problem.constraints] == [c.name for c in asked.constraints]
     assert [c.tolerance for c in second.problem.constraints] == [1e-6, 1e-4]

@@ -27,6 +27,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, UnknownJointError
 from ros2_ik.core.internals import Search
+from ros2_ik.core.solvers.serialization import pack, unpack
 
 
 def test_search_without_restarts_starts_at_the_seeds_only(robot):
@@ -133,9 +134,9 @@ def test_search_continued_in_another_process_gives_the_same_solution(robot, slic
         whole.run()
         for _ in range(slices):
             first.run(1e-9)
-        data = first.question()
+        data = pack(first, robot)
         assert len(data) < 20000 and b'<robot' not in data
-        second = Search.of_question(other_robot, data)
+        second = unpack(data, other_robot)
         assert second.problem.joint_names == first.problem.joint_names
         second.run()
         same(whole.solution(), second.solution())

@@ -28,6 +28,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, UnknownJointError
 from ros2_ik.core.internals import Search
+from ros2_ik.core.solvers.serialization import pack, unpack
 
 
 def test_seed_outside_the_limits_is_refused_by_its_joint(small):
@@ -251,7 +252,7 @@ def test_max_joint_change_holds_with_constraints_and_in_workers(ur5, home):
     search = Search(IKProblem(ur5, PoseTarget('tool0', T), start=home), max_joint_change=0.5,
                     random_state=0)
     search.run(seconds=0)
-    again = Search.of_question(ur5, search.question())
+    again = unpack(pack(search, ur5), ur5)
     again.run(seconds=0.2)
     solution = again.solution()
     assert not solution.success and np.abs(solution.best_q - home).max() <= 0.5
