@@ -93,7 +93,7 @@ class Program:
             try:
                 if interrupted is not None and interrupted():
                     return False
-                self.fill_python_rows(*map(_array_at, addresses, shapes))
+                self._fill(*map(_array_at, addresses, shapes))
             # an exception cannot pass through compiled code
             except BaseException as error:
                 errors.append(error)
@@ -107,7 +107,7 @@ class Program:
             raise errors[0]
         return result
 
-    def fill_python_rows(self, x: Array, f: Array, J: Array) -> None:
+    def _fill(self, x: Array, f: Array, J: Array) -> None:
         """Fill the rows of f (m,) and J (m, n) that Python evaluates, at active values x (n,)."""
         q = self.start.copy()
         q[self.active.q_slice] = x
@@ -187,14 +187,14 @@ class _Layout:
     """The arrays that programs of one structure share; `layout_of` describes `table`."""
 
     def __init__(self, robot: Robot, names: tuple[str, ...], shapes: tuple[_Shape, ...]) -> None:
-        self.shapes, self.robot, self._names = shapes, robot, names
+        self.shapes, self.robot, self.names = shapes, robot, names
         # Pinocchio's indices of all frames, each once; index 0 is the root (None)
         frames: dict[str | None, int] = {None: 0}
         for shape in shapes:
             frames.update((name, robot.frame_id(name)) for name in (
                 shape.frame, shape.relative, *shape.mass_frames) if name is not None)
-        self._frames = tuple(frames.values())
-        self.locked_q_indices = locked_q_indices(robot, self._frames, names)
+        self.frames = tuple(frames.values())
+        self.locked_q_indices = locked_q_indices(robot, self.frames, names)
         self._formulas = tuple(dict.fromkeys(shape.formula for shape in shapes
                                              if isinstance(shape.formula, Formula)))
         self.python = tuple(i for i, shape in enumerate(shapes) if shape.formula == PYTHON)
@@ -209,8 +209,9 @@ class _Layout:
 
     def _table(self, frame_numbers: dict[str | None, int], ends: list[int]) -> Indices:
         """Return the integers of the layout, in the order in which `layout_of` reads them."""
-        shapes, tree = self.shapes, self._tree(self.robot.neutral)
-        columns, floating = _columns(ActiveJoints(self.robot, self._names))
+        shapes = self.shapes
+        tree = tree_of(self.robot, self.frames, self.names, self.robot.neutral)
+        columns, floating = _columns(ActiveJoints(self.robot, self.names))
         numbers = {formula: number for number, formula in enumerate(self._formulas)}
         frames = [frame_numbers[shape.frame] for shape in shapes]
         relative = [frame_numbers[shape.relative] for shape in shapes]
@@ -225,15 +226,6 @@ class _Layout:
             *(frame_numbers[name] for shape in shapes for name in shape.mass_frames)],
             dtype=np.int64)
 
-    def _tree(self, start: Array) -> Tree:
-        return tree_of(self.robot, self._frames, self._names, start)
-
-    def numbers(self, start: Array) -> Array:
-        """Return the floats of the tree, with joints that are not active at `start` (nq,)."""
-        tree = self._tree(start)
-        return np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
-                               tree.mounting.reshape(-1)])
-
     @cached_property
     def addresses(self) -> Indices:
         """Addresses of the compiled formulas, and a 0 that `Program.run` replaces."""
@@ -242,14 +234,15 @@ class _Layout:
 
 @lru_cache(maxsize=256)
 def _numbers(layout: _Layout, locked: bytes) -> Array:
+    """Return the floats of the tree, with joints that are not active at their `locked` values."""
     start = layout.robot.neutral.copy()
     start[layout.locked_q_indices] = np.frombuffer(locked)
-    return layout.numbers(start)
+    tree = tree_of(layout.robot, layout.frames, layout.names, start)
+    return np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
+                           tree.mounting.reshape(-1)])
 
 
-@lru_cache(maxsize=256)
-def _layout(robot: Robot, names: tuple[str, ...], shapes: tuple[_Shape, ...]) -> _Layout:
-    return _Layout(robot, names, shapes)
+_layout = lru_cache(maxsize=256)(_Layout)
 
 
 def _sums(sizes: Iterable[int]) -> list[int]:

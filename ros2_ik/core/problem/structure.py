@@ -13,7 +13,6 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import non_negative
 from ros2_ik.core.errors import InvalidOptionError, UnmovedTipError
-from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Joint, Robot
 
@@ -34,10 +33,9 @@ class ActiveJoints:
     the limits of q; all are infinite if limits are off. `ranges` (4, n) are `limits`, then the
     limits of the robot, between which random starts are drawn if limits are off.
 
-    `multi_value_joints` are the planar and floating joints; `vector_space` is True if no joint is
-    floating; `floating_starts` are the first indices of floating joints in the active values.
-    `angles` are the indices in q of the joints whose full turn leads to the same pose,
-    `active_angles` their indices in the active values.
+    `multi_value_joints` are the planar and floating joints; `floating_starts` are the first
+    indices of floating joints in the active values. `angles` are the indices in q of the joints
+    whose full turn leads to the same pose.
     """
 
     def __init__(self, robot: Robot, names: Sequence[str], limited: bool = True) -> None:
@@ -48,7 +46,6 @@ class ActiveJoints:
         self.q_slice, self.v_slice = as_slice(self.indices), as_slice(self.columns)
         self.q_of_columns = _flat((j.index, j.velocity_size) for j in robot.joints)
         self.multi_value_joints = tuple(joint for joint in self.joints if not joint.is_scalar)
-        self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.lower, self.upper = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         # limits in force, then the robot's own
@@ -60,7 +57,6 @@ class ActiveJoints:
             [j.index for j in self.multi_value_joints if j.kind == 'floating'], dtype=np.int64))
         self.angles = np.array([j.index for j in self.joints if _is_angle(j, robot)],
                                dtype=np.intp)
-        self.active_angles = np.searchsorted(self.indices, self.angles)
 
     def within(self, lower: Array, upper: Array) -> 'ActiveJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
@@ -173,8 +169,8 @@ class Structure:
     targets relative to a static frame (no active joint moves it) other than the root. `tips` are
     those of the targets, `chains` the arrays for the compiled check of acceptance; `is_chain` is
     True if that check suffices. `angles` are the indices in q of the joints whose full turn
-    changes neither a link pose nor a constraint nor a cost; `turning` are those of them whose
-    limits allow a full turn. `solvers` caches prepared data by solver name.
+    changes neither a link pose nor a constraint nor a cost. `solvers` caches prepared data by
+    solver name.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -200,9 +196,8 @@ class Structure:
         self.runs_user_code = any(use.is_user_code for use in uses)
         # joints of functions that a full turn changes
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
-        active, used = self.active, [robot.joint(name).index for name in counted]
-        self.angles = np.array([i for i in active.angles if i not in used], dtype=np.intp)
-        self.turning = self.angles[(active.upper - active.lower)[self.angles] >= TURN]
+        used = [robot.joint(name).index for name in counted]
+        self.angles = np.array([i for i in self.active.angles if i not in used], dtype=np.intp)
         self.solvers: dict[str, Any] = {}
 
 
@@ -259,8 +254,5 @@ def _chain(robot: Robot, data: pin.Data, target: TargetShape
     return places, axes, base.actInv(tip)
 
 
-@lru_cache(maxsize=256)
-def structure_of(robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[FunctionUse, ...],
-                 group: str | None, locked: frozenset[str], joint_limits: bool) -> Structure:
-    """Return the cached structure of a problem."""
-    return Structure(robot, targets, uses, group, locked, joint_limits)
+# the cached structure of a problem
+structure_of = lru_cache(maxsize=256)(Structure)

@@ -91,7 +91,7 @@ class SelfMotion:
         self._checker, self._q_slice = checker, problem.active.q_slice
         solver = LevenbergMarquardt(problem)
         self._rows = rows = solver.rows
-        self.is_possible = (problem.active.vector_space
+        self.is_possible = (not problem.active.floating_starts.size
                             and len(problem.active.columns) > len(rows.rows))
         self._step = step_along.run
         self._given = rows.limits, rows.rows, rows.bounds, solver.options
@@ -125,30 +125,25 @@ class SelfMotion:
         return None
 
 
-def lasting_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
-                     ) -> tuple[Contact, ...]:
-    """Return the contacts at q (nq,) between bodies that no active joint can separate."""
-    robot, active = problem.robot, set(problem.joint_names)
+def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array,
+                         at_targets: bool) -> tuple[Contact, ...]:
+    """
+    Return contacts that no joint values avoid.
+
+    These are the contacts at q (nq,) between bodies that no active joint can separate. If the
+    problem holds exactly `at_targets`, they are also the contacts there of bodies fixed to a tip,
+    such as a gripper or an attached object, with fixed bodies of the scene.
+    """
+    robot, active, found = problem.robot, set(problem.joint_names), list[Contact]()
 
     def is_lasting(pair: tuple[str, str]) -> bool:
         links = [checker.scene.link_of(name) or robot.root_frame for name in pair]
         return active.isdisjoint(robot.moving_joints(*links))
     # without depths first: `in_collision` takes longer
-    if not any(map(is_lasting, checker.touching(q))):
-        return ()
-    return tuple(contact for contact in checker.in_collision(q)
-                 if is_lasting((contact.first, contact.second)))
-
-
-def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:
-    """
-    Return the contacts of the tips at their targets, which no joint values avoid.
-
-    These are contacts between bodies fixed to a tip, such as a gripper or an attached object, and
-    fixed bodies of the scene.
-    """
-    found: list[Contact] = []
-    for target in problem.targets:
+    if any(map(is_lasting, checker.touching(q))):
+        found += [contact for contact in checker.in_collision(q)
+                  if is_lasting((contact.first, contact.second))]
+    for target in problem.targets if at_targets else ():
         if target.counted.all() and target.relative_to is None:
             found += checker.rigid_contacts(
                 target.tip, target.function.reference, problem.start, problem.joint_names,

@@ -144,7 +144,7 @@ class Part(NamedTuple):
     """
 
     # numbers, layout and addresses of the program, rows with finite bounds, their bounds (4, k),
-    # and the part's `indices`, `active_angles` and `floating_starts` of `ActiveJoints`
+    # and the part's joints: indices in q, numbers of angles, first values of floating joints
     arrays: tuple[Array | Indices, ...]
     # numbers of the part's values among the active values
     values: Indices
@@ -162,8 +162,9 @@ def _parts(problem: IKProblem) -> list[Part]:
         for numbers, one in rows:
             floats, layout, _, addresses = one.hard.arrays
             active = one.problem.active
+            angles = np.searchsorted(active.indices, active.angles)
             parts.append(Part((floats, layout, addresses, one.rows, one.bounds, active.indices,
-                               active.active_angles, active.floating_starts),
+                               angles, active.floating_starts),
                               np.searchsorted(problem.active.indices, active.indices), numbers))
         indices = np.unique(np.concatenate([one.hard.locked_q_indices for _, one in rows]))
         cache['lm'] = indices, problem.start[indices].tobytes(), parts

@@ -138,7 +138,7 @@ class BFGSGradientProjection(Solver):
 
     def __init__(self, problem: IKProblem, gradient_tolerance: float = 1e-10) -> None:
         super().__init__(problem)
-        if not problem.active.vector_space:
+        if problem.active.floating_starts.size:
             raise InvalidOptionError(f"solver '{self.name}' moves no floating joints; valid: lock "
                                      "them, or use 'lm' or 'sqp'")
         self.gradient_tolerance = positive(gradient_tolerance, 'gradient_tolerance',

@@ -29,7 +29,7 @@ from ros2_ik.core.problem import (
     out_of_reach,
 )
 from ros2_ik.core.robot import Configuration
-from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, tip_contacts
+from ros2_ik.core.solvers.clearance import Clearance, unavoidable_contacts
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, solution_field, spare_joints
 from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver
@@ -288,7 +288,7 @@ class Search:
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """
-        if self.problem.structure.turning.size and not is_turned:
+        if self.problem.structure.angles.size and not is_turned:
             attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
         verdict = accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
@@ -345,12 +345,11 @@ class Search:
         options, checker = self.options, self.problem.checker
         assert checker is not None
         self.n_touching += 1
-        # at the first contact: look for contacts that all solutions have
+        # at the first contact: look for contacts that all solutions have; an approximate solution
+        # beside a blocked target may be free of contact
         if self.n_touching == 1:
-            self.unavoidable = lasting_contacts(self.problem, checker, touching.attempt.q)
-            # an approximate solution beside a blocked target may be free of contact
-            if options.approximate is None:
-                self.unavoidable += tip_contacts(self.problem, checker)
+            self.unavoidable = unavoidable_contacts(self.problem, checker, touching.attempt.q,
+                                                    at_targets=options.approximate is None)
         if self.unavoidable or options.select == 'first' and self.budget.over():
             return
         if self._clearance is None:

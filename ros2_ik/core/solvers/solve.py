@@ -175,9 +175,7 @@ class PoseSolver:
                 else collision_checker(self.robot, scene, *given))
 
 
-@lru_cache(maxsize=32, typed=True)
-def _cached_solver(*question: Any) -> PoseSolver:
-    return PoseSolver(*question)
+_cached_solver = lru_cache(maxsize=32, typed=True)(PoseSolver)
 
 
 def _options_of(given: dict[str, Any]) -> SolveOptions:
