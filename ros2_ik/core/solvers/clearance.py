@@ -10,7 +10,8 @@ from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.functions import MinimumDistance
 from ros2_ik.core.kernels.self_motion import step_along
 from ros2_ik.core.problem import accept, Constraint, IKProblem
-from ros2_ik.core.solvers.lm import LevenbergMarquardt
+from ros2_ik.core.solvers.lm import LevenbergMarquardt, screw_to
+from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, Budget
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 from ros2_ik.core.status import ExitFlag
@@ -31,8 +32,6 @@ STEP_LENGTH = 0.5
 MAX_STEPS = 30
 # maximum number of iterations that lead back to the targets after a step
 CORRECTION_ITERATIONS = 6
-# a solution this close to a visited one lies on the same curve of solutions [rad, m]
-VISITED_DISTANCE = 0.1
 
 
 class Clearance:
@@ -80,7 +79,7 @@ class SelfMotion:
     If the targets have fewer rows than the robot has active joints, each solution lies on a curve
     (or surface) of solutions. The curve is followed in both directions, alternately, until a
     solution has no contact or both directions end: at joint limits, or at a step from which no
-    solution is reached. Visited solutions are remembered and not visited again.
+    solution is reached.
 
     Measured for a Panda among boxes, in cases where the descent from a near seed ends in contact:
     without self-motion the solution is far from the seed in a third of the cases; with
@@ -89,24 +88,20 @@ class SelfMotion:
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker) -> None:
         self._checker, self._q_slice = checker, problem.active.q_slice
-        solver = LevenbergMarquardt(problem)
-        self._rows = rows = solver.rows
+        self._rows = rows = ProblemRows(problem, screw_to)
         self.is_possible = (not problem.active.floating_starts.size
                             and len(problem.active.columns) > len(rows.rows))
         self._step = step_along.run
-        self._given = rows.limits, rows.rows, rows.bounds, solver.options
+        self._given = (rows.limits, rows.rows, rows.bounds,
+                       LevenbergMarquardt(problem).options)
         # first direction: arbitrary, but reproducible and not along an axis
         self._direction = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))
-        self._visited = np.empty((0, len(problem.active.indices)))
 
     def escape_collision(self, touching: Attempt, budget: Budget) -> Attempt | None:
         """Return an attempt without contact that meets the targets, or None."""
         x, q, iterations = touching.q[self._q_slice], touching.q.copy(), 0
-        if (np.abs(self._visited - x).max(axis=1, initial=0.0) < VISITED_DISTANCE).any():
-            return None
         # walks in both directions: active values and tangent, both updated in place by each step
-        walks, visited = deque([(x.copy(), self._direction.copy()),
-                                (x.copy(), -self._direction)]), [x]
+        walks = deque([(x.copy(), self._direction.copy()), (x.copy(), -self._direction)])
         for _ in range(MAX_STEPS):
             if not walks or budget.over():
                 break
@@ -119,9 +114,7 @@ class SelfMotion:
                 q[self._q_slice] = walk[0]
                 if not self._checker.collides(q):
                     return Attempt(q, 0.0, iterations, ExitFlag.CONVERGED)
-                visited.append(walk[0].copy())
                 walks.append(walk)
-        self._visited = np.vstack([self._visited, *visited])
         return None
 
 
