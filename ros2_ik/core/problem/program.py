@@ -41,25 +41,14 @@ class Program:
         self.robot, self.active, self.start = robot, active, start
         self.functions = list(functions)
         entries = [_entry(function, robot, active, start) for function in functions]
-        self._lay_out(tuple([shape for shape, _ in entries]),
-                      np.concatenate([_NONE, *(parameters for _, parameters in entries)]))
-
-    def _lay_out(self, shapes: tuple['_Shape', ...], parameters: Array) -> None:
-        self._layout = layout = _layout(self.robot, self.active.names, shapes)
+        shapes = tuple([shape for shape, _ in entries])
+        self._layout = layout = _layout(robot, active.names, shapes)
         self.rows, self.size = layout.rows, layout.size
         self.parameter_slices = layout.parameter_slices
         self.locked_q_indices = layout.locked_q_indices
-        numbers = _numbers(layout, self.start[layout.locked_q_indices].tobytes())
+        numbers = _numbers(layout, start[layout.locked_q_indices].tobytes())
+        parameters = np.concatenate([_NONE, *(parameters for _, parameters in entries)])
         self.arrays = numbers, layout.table, parameters, layout.addresses
-
-    def first(self, count: int) -> 'Program':
-        """Return the program of the first `count` functions."""
-        # copy.copy would take 2 us
-        program = object.__new__(Program)
-        program.__dict__.update(self.__dict__)
-        program.functions = self.functions[:count]
-        program._lay_out(self._layout.shapes[:count], self.arrays[2])
-        return program
 
     def exchange(self, number: int, function: KinematicFunction) -> None:
         """Replace function `number` by a function that differs only in its parameters."""

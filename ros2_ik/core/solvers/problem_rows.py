@@ -33,8 +33,9 @@ class ProblemRows:
         hard = [*map(of_target, targets),
                 *(constraint.form[0] for constraint in problem.constraints)]
         soft = [cost.function for cost in problem.costs]
-        self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
-        self.hard = self.program.first(len(hard)) if soft else self.program
+        self.hard = self.program = Program(problem.robot, hard, problem.active, problem.start)
+        if soft:
+            self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
         bounds = self._bounds(targets)
         self.rows = np.flatnonzero((bounds[0] > -math.inf) | (bounds[1] < math.inf))
         self.bounds = bounds if len(self.rows) == bounds.shape[1] \
