@@ -101,7 +101,7 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
 
 
 @loop('Tuple((f8, i8, i8, i8, i8))(f8[::1], i8[::1], i8[::1], i8[::1], f8[:,::1], i8[::1], '
-      "i8[::1], i8[::1], f8[:,:,::1], Array(f8, 1, 'C', True), f8[:,::1], f8[::1], i8, i8, i8, "
+      "i8[::1], i8[::1], f8[:,:,::1], Array(f8, 1, 'C', True), f8[:,:], f8[::1], i8, i8, i8, "
       'i8, i8[::1], f8[::1])')
 def find_poses(numbers, layout, addresses, rows, bounds, indices, turning, bases, poses, seed,
                ranges, options, limit, first, last, most, state, q):

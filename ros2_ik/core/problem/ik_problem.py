@@ -18,7 +18,6 @@ from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.problem.structure import (
     FunctionUse,
     JointChangeBound,
-    Structure,
     structure_of,
 )
 from ros2_ik.core.robot import check_robot, Configuration, Robot
@@ -76,24 +75,20 @@ class IKProblem:
         start.setflags(write=False)
         self.given, self.start = tuple(targets), start
         self.constraints, self.costs = tuple(constraints), tuple(costs)
-        self.structure = self._structure()
-        self.kinds = self.structure.kinds
-        self._set_bound(self.change_bound)
-        self._resolve_targets()
-
-    def _structure(self) -> Structure:
-        robot, group = self.robot, self.group
         # unknown or unhashable names raise a clear error here, before they become a cache key
-        for target in self.given:
-            robot.moving_joints(target.tip, target.relative_to)
-        if group is not None:
-            robot.group(group)
+        for target in targets:
+            self.robot.moving_joints(target.tip, target.relative_to)
+        if self.group is not None:
+            self.robot.group(self.group)
         uses = tuple([
             FunctionUse(term.kind, term.moved_by, term.function.periodic,
                         term.function.is_user_code)
-            for term in (*self.constraints, *self.costs)])
-        shapes = tuple([target.shape for target in self.given])
-        return structure_of(robot, shapes, uses, group, self.locked_joints, self.joint_limits)
+            for term in (*constraints, *costs)])
+        self.structure = structure_of(self.robot, tuple([target.shape for target in targets]),
+                                      uses, self.group, self.locked_joints, self.joint_limits)
+        self.kinds = self.structure.kinds
+        self._set_bound(self.change_bound)
+        self._resolve_targets()
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
         self.change_bound, self.active = bound, self.structure.active

@@ -13,6 +13,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import non_negative
 from ros2_ik.core.errors import InvalidOptionError, UnmovedTipError
+from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Joint, Robot
 
@@ -169,8 +170,8 @@ class Structure:
     targets relative to a static frame (no active joint moves it) other than the root. `tips` are
     those of the targets, `chains` the arrays for the compiled check of acceptance; `is_chain` is
     True if that check suffices. `angles` are the indices in q of the joints whose full turn
-    changes neither a link pose nor a constraint nor a cost. `solvers` caches prepared data by
-    solver name.
+    changes neither a link pose nor a constraint nor a cost; `turning` are those of them whose
+    limits allow a full turn. `solvers` caches prepared data by solver name.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -196,8 +197,9 @@ class Structure:
         self.runs_user_code = any(use.is_user_code for use in uses)
         # joints of functions that a full turn changes
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
-        used = [robot.joint(name).index for name in counted]
-        self.angles = np.array([i for i in self.active.angles if i not in used], dtype=np.intp)
+        active, used = self.active, [robot.joint(name).index for name in counted]
+        self.angles = np.array([i for i in active.angles if i not in used], dtype=np.intp)
+        self.turning = self.angles[(active.upper - active.lower)[self.angles] >= TURN]
         self.solvers: dict[str, Any] = {}
 
 

@@ -15,6 +15,7 @@ from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.pose_search import find_poses
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem import IKProblem, PoseTarget
+from ros2_ik.core.problem.structure import as_slice
 from ros2_ik.core.robot.tree import se3_to_array
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
@@ -75,11 +76,6 @@ class LevenbergMarquardt(Solver):
         # bind and compile now, before the clock of a search starts
         _parts(problem)
 
-    @cached_property
-    def rows(self) -> ProblemRows:
-        """The rows of the targets, for `SelfMotion`; `find` does not use them."""
-        return ProblemRows(self.problem, screw_to)
-
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts` in one compiled call for each part; see `Solver.find`."""
@@ -88,8 +84,7 @@ class LevenbergMarquardt(Solver):
         for part in _parts(problem):
             poses, ranges = problem.poses, problem.active.ranges
             if part.targets is not None:
-                poses = poses[part.targets]
-                ranges = np.ascontiguousarray(ranges[:, part.values])
+                poses, ranges = poses[part.targets], ranges[:, part.values]
             away, end, done, count, after = self._find(
                 *part.arrays, poses, starts.seed, ranges, self.options, self.attempt_iterations,
                 starts.first, starts.last, left - iterations, starts.state, q)
@@ -147,9 +142,9 @@ class Part(NamedTuple):
     # and the part's joints: indices in q, numbers of angles, first values of floating joints
     arrays: tuple[Array | Indices, ...]
     # numbers of the part's values among the active values
-    values: Indices
+    values: Indices | slice
     # numbers of the part's targets (None: all)
-    targets: list[int] | None
+    targets: Indices | slice | None
 
 
 def _parts(problem: IKProblem) -> list[Part]:
@@ -163,9 +158,10 @@ def _parts(problem: IKProblem) -> list[Part]:
             floats, layout, _, addresses = one.hard.arrays
             active = one.problem.active
             angles = np.searchsorted(active.indices, active.angles)
+            values = np.searchsorted(problem.active.indices, active.indices)
             parts.append(Part((floats, layout, addresses, one.rows, one.bounds, active.indices,
-                               angles, active.floating_starts),
-                              np.searchsorted(problem.active.indices, active.indices), numbers))
+                               angles, active.floating_starts), as_slice(values),
+                              None if numbers is None else as_slice(np.array(numbers))))
         indices = np.unique(np.concatenate([one.hard.locked_q_indices for _, one in rows]))
         cache['lm'] = indices, problem.start[indices].tobytes(), parts
     found: list[Part] = parts

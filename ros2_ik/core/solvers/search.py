@@ -288,7 +288,7 @@ class Search:
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """
-        if self.problem.structure.angles.size and not is_turned:
+        if self.problem.structure.turning.size and not is_turned:
             attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
         verdict = accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1

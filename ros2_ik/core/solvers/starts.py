@@ -66,7 +66,7 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
 
     Only joints whose full turns make no difference are changed, and only within their limits.
     """
-    indices = problem.structure.angles
+    indices = problem.structure.turning
     # q is not finite: acceptance rejects it
     if not math.isfinite(q.dot(q)):
         return q
