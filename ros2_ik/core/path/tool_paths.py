@@ -73,8 +73,9 @@ class Waypoints(ToolPath):
             raise InvalidTargetError('a path is a Line, Arc, Screw, Spline or Waypoints, or a '
                                      f'list of at least two poses, not {poses!r}')
         T = np.array([as_transform(pose, f'pose {i}') for i, pose in enumerate(given)])
+        several = len(T) > 2
         rotation = np.array([
-            rotation_between(*T[i:i + 2], f'from pose {i} to pose {i + 1}: ' if len(T) > 2 else '')
+            rotation_between(T[i], T[i + 1], f'from pose {i} to pose {i + 1}: ' if several else '')
             for i in range(len(T) - 1)])
         travel = np.diff(T[:, :3, 3], axis=0)
         super().__init__(T[:-1], travel, rotation)
