@@ -68,7 +68,7 @@ def test_links_and_files_of_a_page_exist(name):
 
 def test_safety_page_states_the_defaults_of_the_parameters():
     pytest.importorskip('rclpy')
-    from ros2_ik.node.parameters.table import PARAMETERS
+    from ros2_ik.node.parameters import PARAMETERS
     defaults = {spec.name: spec.default for spec in PARAMETERS}
     named = set(re.findall(r'`([a-z]+(?:_[a-z]+)+)`', SAFETY)) - OTHERS
     assert named and named <= set(defaults)

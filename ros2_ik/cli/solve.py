@@ -63,16 +63,16 @@ def add_parser(commands: Commands) -> None:
     add_node_arguments(call, 'the node, and then for the robot and its collision geometry')
     add_target_arguments(call)
     call.add_argument('--seed', nargs='+', metavar='S', default=[],
-                        help=f'{HELP}; other joints start at their values in joint_states')
+                      help=f'{HELP}; other joints start at their values in joint_states')
     add_search_arguments(call)
     call.add_argument('--execute', action='store_true',
-                        help='move the robot to the solution if the path is free (with '
-                             '--allow-collisions the path is not checked); Ctrl-C stops the robot')
+                      help='move the robot to the solution if the path is free (with '
+                           '--allow-collisions the path is not checked); Ctrl-C stops the robot')
     call.add_argument('--straight', action='store_true',
-                        help='move the tip along a straight line')
+                      help='move the tip along a straight line')
     call.add_argument('--tip-speed', type=float, default=0.0, metavar='V',
-                        help='maximum speed of the tip with --straight [m/s] (default: limited by '
-                             'the joints only)')
+                      help='maximum speed of the tip with --straight [m/s] (default: limited by '
+                           'the joints only)')
     add_json_argument(call)
     call.set_defaults(run=run_call)
     stop = commands.add_parser(

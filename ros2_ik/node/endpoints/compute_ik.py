@@ -37,11 +37,11 @@ class ComputeIK(Endpoint):
         asked, answer = request.ik_request, Service.Response()
         question = await when_settled(self, lambda: self._read(asked))
         # `stops` is 0, since this service never moves the robot
-        await self.ik_requests.answer(question, answer, 0, 'service solve_ik')
+        solution = await self.ik_requests.answer(question, answer, 0, 'service solve_ik')
         status = Status(answer.status)
         set_status(response, Status.NO_IK_SOLUTION if status in SEARCH_FAILED else status,
                    answer.message)
-        if status is Status.SUCCESS and (solution := question.newest):
+        if status is Status.SUCCESS:
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
             fill_state(response.solution, joints, joints, header(self.node, robot.root_frame))

@@ -161,11 +161,12 @@ class IKRequests(Parts):
             found = await self.by_worker(question.long_search,
                                          partial(setattr, question, 'newest'))
             return _end_of_path(path, found) if path else (found, None)
-        # cancelled or overdue: return the best attempt that the worker or this thread reported
+        # no answer of the worker: return its last report, or the best attempt of this thread
         except UnansweredError as error:
-            best = search.solution() if question.newest is None else question.newest
+            newest = question.newest
+            best = newest if newest and newest.success else search.solution()
             return best if best.success else replace(
-                best, status=error.status, message=f'{error}; {best.message}',
+                best, status=error.status, message=str(error),
                 seconds=time.monotonic() - search.budget.started), None
 
     async def by_worker(self, search: AnySearch, tell: Tell = lambda solution: None) -> Any:
@@ -188,9 +189,9 @@ class IKRequests(Parts):
     # -- answer and motion ----------------------------------------------------------------
 
     async def answer(self, question: PreparedRequest, answer: ComputeIK.Response, stops: int,
-                     who: str, cancelled: Callable[[], str] = lambda: '') -> None:
+                     who: str, cancelled: Callable[[], str] = lambda: '') -> IKSolution:
         """
-        Write the solution into a ComputeIK response or the action's result, and publish it.
+        Write the solution into a ComputeIK response or the action's result; publish and return it.
 
         With execute, the robot then moves to the solution. `stops` is MotionExecutor.stops when
         the request arrived; `who` is the client, for the log; `cancelled` returns a reason to
@@ -205,11 +206,11 @@ class IKRequests(Parts):
         head = header(self.node, question.robot.root_frame)
         fill_answer(answer, solution, problem, head, notes, question.scene)
         if not solution.success:
-            return
+            return solution
         if self._publisher.get_subscription_count():
             self._publisher.publish(solution_message(answer, solution, problem, head))
         if not question.execute:
-            return
+            return solution
         question.phase, request = 'moving', question.request
         outcome = self._refusal(question, solution) or await self.motions.run(MotionRequest(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
@@ -221,6 +222,7 @@ class IKRequests(Parts):
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
                                            header(self.node, question.robot.root_frame))
         answer.motion_seconds = float(outcome.motion_seconds)
+        return solution
 
     def _refusal(self, question: PreparedRequest, solution: IKSolution) -> Outcome | None:
         """

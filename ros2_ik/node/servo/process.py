@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
-import multiprocessing
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 import time
 from typing import Concatenate, NamedTuple, ParamSpec, TYPE_CHECKING, TypeAlias
@@ -12,7 +12,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from ros2_ik.node.process import ensure_fork_server
+from ros2_ik.node.process import start_process
 from ros2_ik.node.servo.messages import Died, FromServo
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ServoProcess:
              **_: P.kwargs) -> None:
         """Call a method of the process's Loop, later; start the process if there is none."""
         if self._connection is None:
-            self._connection, there = multiprocessing.Pipe()
+            self._connection, there = Pipe()
             self._sender.submit(_start, there, self._names(), self._wait).add_done_callback(
                 self._log_error)
             self._wait = RESTART_PERIOD
@@ -105,9 +105,7 @@ def _start(there: Connection, names: Names, wait: float) -> None:
     time.sleep(wait)
     # closed after the start, so that only the process keeps its end of the pipe open
     with there:
-        ensure_fork_server()
-        context = multiprocessing.get_context('forkserver')
-        context.Process(target=_serve, args=(there, names), daemon=True).start()
+        start_process(_serve, there, names)
 
 
 def _serve(connection: Connection, names: Names) -> None:

@@ -1,10 +1,12 @@
 """The node's planning scene, its changes, and the robot's collision geometry."""
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 import os
+import threading
 import time
 import traceback
 from typing import Any, NamedTuple, TypeVar
@@ -110,8 +112,16 @@ class CollisionGeometry:
             self._log.info(f'computing convex parts of {len(meshes)} meshes of robot '
                            f"'{robot.name}' in the background; until then distances are those of "
                            'convex hulls')
-            start_process(_make_parts, meshes)
+            # the pipe to the new process may be full until it has loaded
+            threading.Thread(target=self._refine, args=(robot.name, meshes), daemon=True).start()
         return checker
+
+    def _refine(self, name: str, meshes: Sequence[Mesh]) -> None:
+        """Compute the convex parts that are not on disk, in another process."""
+        start_process(_make_parts, meshes).join()
+        if not all(mesh.has_parts for mesh in meshes):
+            self._log.warning(f"computing convex parts of robot '{name}' failed: distances "
+                              'remain those of convex hulls')
 
 
 class StateInScene(NamedTuple):
@@ -139,9 +149,8 @@ class PlanningScene:
         self._post, self._wait = post, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
         self._known: SceneState | None = None
-        # the second thread's newest scene, which the node's thread adopts a moment later
-        self._computed: SceneState
-        self._n_waiting = 0
+        # changes that are not applied yet; the second thread computes the first of them
+        self._changes = deque[tuple[PlanningSceneMessage, Done]]()
 
     def of_robot(self, robot: Robot) -> SceneState:
         """
@@ -168,7 +177,6 @@ class PlanningScene:
     def set_robot(self, new: SceneState) -> None:
         """Use another robot with its scene."""
         self.geometry.make(new.scene.robot)
-        self._thread.submit(setattr, self, '_computed', new)
         self._put(new)
 
     def _put(self, known: SceneState) -> None:
@@ -250,25 +258,33 @@ class PlanningScene:
         refused. Raises RequestError if the change cannot be queued.
         """
         robot = self.known.scene.robot
-        if self._n_waiting >= MAX_WAITING:
+        if len(self._changes) >= MAX_WAITING:
             raise RequestError(Status.FAILURE, f'busy: the maximum of {MAX_WAITING} changes of '
                                f"the scene of robot '{robot.name}' is waiting")
-        self._n_waiting += 1
-        self._thread.submit(self._changed, message).add_done_callback(
-            lambda future: future.cancelled() or self._post(self._finish, future, done))
+        self._changes.append((message, done))
+        if len(self._changes) == 1:
+            self._compute_first()
 
-    def _finish(self, future: Future[SceneState], done: Done) -> None:
-        """Adopt the newest scene; refuse a change of the scene of an earlier robot."""
-        self._n_waiting -= 1
+    def _compute_first(self) -> None:
+        base = self.known
+        self._thread.submit(self._changed, base, self._changes[0][0]).add_done_callback(
+            lambda future: future.cancelled() or self._post(self._finish, base, future))
+
+    def _finish(self, base: SceneState, future: Future[SceneState]) -> None:
+        """Adopt the scene after the first change; compute it again if the robot was replaced."""
+        if base is not self._known:
+            self._compute_first()
+            return
+        _, done = self._changes.popleft()
         try:
-            result: Scene | Exception = future.result().scene
-            if future.result().scene.robot is not self.known.scene.robot:
-                raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
-            # several changes may be ready, and the executor runs their calls in any order
-            if self._computed is not self._known:
-                self._put(self._computed)
+            new = future.result()
+            result: Scene | Exception = new.scene
         except Exception as error:
-            result = error
+            new, result = base, error
+        if new is not base:
+            self._put(new)
+        if self._changes:
+            self._compute_first()
         done(result)
 
     async def in_thread(self, make: Callable[[], T]) -> T:
@@ -283,9 +299,8 @@ class PlanningScene:
 
     # -- changes: in the second thread ----------------------------------------------------
 
-    def _changed(self, message: PlanningSceneMessage) -> SceneState:
+    def _changed(self, base: SceneState, message: PlanningSceneMessage) -> SceneState:
         """Apply a change; retry while it is refused for a transform that may still arrive."""
-        base = self._computed
         robot = base.scene.robot
         while True:
             try:
@@ -295,8 +310,7 @@ class PlanningScene:
                 if new.scene is not base.scene:
                     self._prepare(new.scene)
                 # an equal scene is not published again
-                self._computed = new = base if new == base else new
-                return new
+                return base if new == base else new
             except RequestError as error:
                 if not self._transforms.may_arrive(error):
                     raise
@@ -334,7 +348,6 @@ def contents(scene: Scene) -> str:
 
 
 def _make_parts(meshes: Sequence[Mesh]) -> None:
-    """Compute the convex parts that are not on disk, in another process."""
     # the parent is the fork server, which ends with the node
     end_with_parent()
     os.nice(NICENESS)

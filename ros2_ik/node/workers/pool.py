@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 import pickle
 import threading
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.core.internals import pack
@@ -18,6 +19,7 @@ from ros2_ik.node.process import start_process
 from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, serve, TakeRobot
 
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
+CANCEL_TIMEOUT = 0.2    # for the answer of a cancelled search [s]
 # time beyond the time budget of a search until it fails unanswered; a worker may have to start,
 # or to create the geometry of a robot [s]
 OVERDUE = 5.0
@@ -28,20 +30,24 @@ Tell = Callable[[Any], None]
 
 
 class UnansweredError(RequestError):
-    """A search was cancelled or timed out without a result of its worker."""
+    """A search was cancelled or timed out, and no worker has answered."""
 
 
-class OpenJob(NamedTuple):
+@dataclass(eq=False)
+class OpenJob:
     """
-    A job of a worker; it times out at `due` on the steady clock [s].
+    A job of a worker; it fails with `overdue` at `due` on the steady clock [s].
 
-    `done` is called once, with the result or an exception; `tell` with each progress report.
+    `done` is called once, with the result or an exception; `tell` with each progress report. A job
+    that has `ended` overdue stays with its worker, which is busy until it answers.
     """
 
     search: AnySearch
     done: Done
     tell: Tell
     due: float
+    overdue: UnansweredError
+    ended: bool = False
 
 
 class Member:
@@ -69,8 +75,7 @@ class Pool:
     """
     `size` worker processes, and a thread that receives their messages.
 
-    Call all methods in the node's thread. Callbacks `done` and `tell` run in the pool's thread,
-    or during `cancel`.
+    Call all methods in the node's thread. Callbacks `done` and `tell` run in the pool's thread.
     """
 
     def __init__(self, size: int, log: Any) -> None:
@@ -90,7 +95,8 @@ class Pool:
     def open_jobs(self) -> int:
         """Number of searches that wait for an answer."""
         with self._lock:
-            return sum(len(member.jobs) for member in self._members)
+            return sum(not job.ended for member in self._members
+                       for job in member.jobs.values())
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str]) -> None:
         """Send a robot to all workers, also later ones; see TakeRobot for `geometry`."""
@@ -113,27 +119,28 @@ class Pool:
         with self._lock:
             if self._members and not self._ending:
                 member = min(self._members, key=lambda member: len(member.jobs))
-                member.jobs[job.number] = OpenJob(search, done, tell,
-                                                  search.budget.deadline + OVERDUE)
+                member.jobs[job.number] = OpenJob(
+                    search, done, tell, search.budget.deadline + OVERDUE, UnansweredError(
+                        Status.TIMED_OUT, 'busy: no worker process had time to answer'))
                 member.send(job)
                 return
         done(RequestError(Status.PREEMPTED, 'the node is being stopped') if self._ending else
              UnansweredError(Status.TIMED_OUT, 'busy: no worker process is running; ask again'))
 
     def cancel(self, search: AnySearch | None = None) -> None:
-        """End a search, or all searches if `search` is None; `done` gets UnansweredError."""
-        self._end_jobs(lambda job: search in (None, job.search), Status.PREEMPTED, 'cancelled')
+        """
+        End a search, or all searches if `search` is None.
 
-    def _end_jobs(self, chosen: Callable[[OpenJob], bool], status: Status, reason: str) -> None:
-        """End the chosen jobs without waiting for the workers, which drop them."""
-        ended = list[OpenJob]()
+        `done` gets the best result, or UnansweredError after CANCEL_TIMEOUT.
+        """
+        due = time.monotonic() + CANCEL_TIMEOUT
         with self._lock:
             for member in self._members:
-                for number in [number for number, job in member.jobs.items() if chosen(job)]:
-                    ended.append(member.jobs.pop(number))
-                    member.send(Cancel(number))
-        for job in ended:
-            job.done(UnansweredError(status, reason))
+                for number, job in member.jobs.items():
+                    if search in (None, job.search):
+                        job.due, job.overdue = due, UnansweredError(
+                            Status.PREEMPTED, 'cancelled; no worker process has answered')
+                        member.send(Cancel(number))
 
     def end(self) -> None:
         """Cancel all searches, and refuse searches that are submitted later."""
@@ -162,8 +169,8 @@ class Pool:
         while True:
             try:
                 self._receive()
-                self._end_jobs(lambda job: job.due <= time.monotonic(), Status.TIMED_OUT,
-                               'busy: no worker process had time to answer')
+                for job in self._overdue():
+                    job.done(job.overdue)
                 # last, since this may raise and must not block the existing workers
                 self._start_missing()
             # for example, the fork server died, or the limit of processes was reached
@@ -182,13 +189,25 @@ class Pool:
             except (EOFError, OSError):
                 self._remove(member)
 
-    def _handle(self, member: Member, message: Result) -> None:
+    def _overdue(self) -> list[OpenJob]:
+        """Return the jobs whose answers have become overdue."""
+        now = time.monotonic()
         with self._lock:
-            job = (member.jobs.pop if message.is_final else member.jobs.get)(message.number, None)
-        if message.solution is None:
-            self._log.error(f'a search failed:\n{message.failure}')
-        # the job was ended before
-        if job is None:
+            found = [job for member in self._members for job in member.jobs.values()
+                     if job.due <= now and not job.ended]
+            for job in found:
+                job.ended = True
+        return found
+
+    def _handle(self, member: Member, message: Result) -> None:
+        job = member.jobs[message.number]
+        if message.is_final:
+            with self._lock:
+                del member.jobs[message.number]
+            if message.solution is None:
+                self._log.error(f'a search failed:\n{message.failure}')
+        # overdue
+        if job.ended:
             return
         if not message.is_final:
             job.tell(message.solution)
@@ -207,5 +226,5 @@ class Pool:
         # `kill` ends workers as well
         if not self._ending:
             self._log.error(f'a worker process {how}; another one takes its place')
-        for job in member.jobs.values():
+        for job in [job for job in member.jobs.values() if not job.ended]:
             job.done(RequestError(Status.FAILURE, f'the worker process of this search {how}'))

@@ -54,7 +54,7 @@ class Job(NamedTuple):
 
 
 class Cancel(NamedTuple):
-    """To the worker: drop a job."""
+    """To the worker: end a job, and send its best result."""
 
     number: int
 
@@ -138,8 +138,9 @@ class Worker:
                 collision_checker(robot, Scene(robot), *message.geometry).nearness  # noqa: B018
         elif isinstance(message, Job):
             self._begin(message)
-        else:
-            self._open.pop(message.number, None)
+        elif opened := self._open.pop(message.number, None):
+            opened.search.budget.cancel = lambda: True
+            self._connection.send(Result(message.number, opened.search.solution()))
 
     def _begin(self, job: Job) -> None:
         try:
