@@ -1,6 +1,5 @@
 """The Levenberg-Marquardt descent of solvers/lm.py, for rows with bounds in a box of limits."""
 
-
 import numpy as np
 
 from ros2_ik.core.kernels.descents import (
@@ -58,15 +57,6 @@ def step_within(H, g, low, high, K, d, held, at_once):
     # components that start inside the box end at its limits
     for i in range(n):
         d[i] = min(max(d[i], low[i]), high[i])
-
-
-@inner_part
-def longest_step(d):
-    """Return the largest magnitude in a step d (n,)."""
-    longest = 0.0
-    for value in d:
-        longest = max(longest, abs(value))
-    return longest
 
 
 @inner_part
@@ -129,7 +119,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
             return error, iteration, CONVERGED
         best, stall, flag = update_best(x, error, best_x, best, stall, iteration, limit, patience,
                                         drop)
-        if iteration > 0 and longest_step(d) < shortest:
+        if shortest > 0 and iteration > 0 and np.abs(d).max() < shortest:
             flag = STEP_TOO_SMALL
         if flag:
             break

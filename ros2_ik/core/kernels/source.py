@@ -53,7 +53,6 @@ class Loop:
 
     def __init__(self, function: Callable[..., object], signature: str) -> None:
         self.function, self.signature = function, signature
-        self.__doc__, self.__name__ = function.__doc__, function.__name__
         add_source(function)
         _loops.append(self)
 
@@ -85,7 +84,6 @@ class Formula:
 
     def __init__(self, function: Callable[..., None]) -> None:
         self.function = function
-        self.__doc__, self.__name__ = function.__doc__, function.__name__
         add_source(function)
         _formulas.append(self)
 
