@@ -7,13 +7,11 @@ import os
 from pathlib import Path
 import shutil
 import sys
-import time
 from typing import Any, TypeAlias, TypeVar
 
 PACKAGE = Path(__file__).parents[2]
 Options: TypeAlias = dict[str, Any]     # keyword arguments of njit and cfunc
 OPTIONS: Options = {'nogil': True, 'error_model': 'numpy'}
-ANNOUNCED_AFTER = 1.0   # compiling time after which a line is printed [s]
 
 Compiled = TypeVar('Compiled')
 _sources = set[Path]()
@@ -37,8 +35,11 @@ def compiled(make: Callable[[Options], Compiled], function: Callable[..., object
     of other packages are not cached: numba would not notice changes of the parts they call.
     """
     from numba.core.errors import NumbaError
-    _announce_compiling()
     if _is_own(function) and (folder := cache_folder()):
+        # numba's index of the function
+        name = f'{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi'
+        if not any(folder.glob(f'*/{name}')):
+            _announce_compiling()
         try:
             return make({**OPTIONS, 'cache': True})
         except NumbaError:      # an error in the function
@@ -97,23 +98,6 @@ def _add_locator(folder: str) -> None:
 
 @cache
 def _announce_compiling() -> None:
-    """Have a line printed when numba has compiled for a second in this process."""
-    from numba.core import event
-
-    class Announcement(event.Listener):
-        begun, spent, depth, is_printed = 0.0, 0.0, 0, False
-
-        def on_start(self, event: 'event.Event') -> None:
-            self.begun = self.begun if self.depth else time.monotonic()
-            self.depth += 1
-
-        def on_end(self, event: 'event.Event') -> None:
-            self.depth -= 1
-            self.spent += 0.0 if self.depth else time.monotonic() - self.begun
-            if self.spent > ANNOUNCED_AFTER and not self.is_printed:
-                self.is_printed = True
-                print('ros2_ik: compiling inner loops, once: the result is kept on disk',
-                      file=sys.stderr, flush=True)
-
-    # numba runs passes only for functions that are not loaded from the cache
-    event.register('numba:run_pass', Announcement())    # type: ignore[no-untyped-call]
+    """Print a line, once in this process."""
+    print('ros2_ik: compiling inner loops, once: the result is kept on disk', file=sys.stderr,
+          flush=True)
