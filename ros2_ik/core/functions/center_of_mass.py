@@ -84,12 +84,10 @@ class CenterOfMass(KinematicFunction):
             c = A.actInv(c)
         return self._matrix @ c, self._matrix @ J
 
-    def masses(self, robot: Robot) -> Masses:
-        return self.masses_along(robot, np.zeros(len(self.labels)))
-
-    def masses_along(self, robot: Robot, offsets: Array) -> Masses:
+    def masses(self, robot: Robot, offsets: Array | float = 0.0) -> Masses:
         """Return the `Masses` of the function f - offsets; offsets (m,) [m]."""
-        bodies, rows = self._counted(robot), np.column_stack([self._matrix, offsets])
+        bodies, count = self._counted(robot), len(self.labels)
+        rows = np.column_stack([self._matrix, np.full(count, offsets)])
         return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
             [*bodies.lumps.values(), bodies.fixed, rows.reshape(-1)]))
 
@@ -209,4 +207,4 @@ class SupportPolygon(KinematicFunction):
         return f - self.edges, J
 
     def masses(self, robot: Robot) -> Masses:
-        return self.center.masses_along(robot, self.edges)
+        return self.center.masses(robot, self.edges)

@@ -113,11 +113,6 @@ class SpecField(NamedTuple):
     optional: bool
 
     @property
-    def needed(self) -> bool:
-        """True if the field must be written."""
-        return self.unwritten is MISSING
-
-    @property
     def unwritten(self) -> object:
         """The argument for a field that is not written; MISSING if the field must be written."""
         if self.default is not MISSING:

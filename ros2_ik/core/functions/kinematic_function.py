@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING
 from functools import lru_cache
 from importlib.metadata import entry_points
 import math
@@ -179,10 +180,10 @@ def read_function(kind: str, given: Mapping[str, FieldValue],
             arguments[name] = (supplied or {}).get(name)
         elif name in given and not given[name].empty:
             arguments[name] = field.type.argument(given[name], name)
-        elif field.needed:
-            raise InvalidConstraintError(f'{kind} needs {name}: {field.type.form}')
-        else:
+        elif field.unwritten is not MISSING:
             arguments[name] = field.unwritten
+        else:
+            raise InvalidConstraintError(f'{kind} needs {name}: {field.type.form}')
     return function(**arguments)
 
 
