@@ -14,6 +14,7 @@ from stand_in_arm import (
 )
 
 from ros2_ik.core import Status
+from ros2_ik.node.state.motion_clock import MotionClock
 
 
 def simulation(monkeypatch, scale=1.0):
@@ -34,6 +35,16 @@ def test_motion_arrives_at_any_speed_of_a_simulation(monkeypatch, scale):
     outcome = follower.run(30, follower.arm.go(2.0))
     assert outcome.status == Status.SUCCESS, outcome
     assert len(follower.messages) == 1 and follower.position == pytest.approx(2.0, abs=1e-3)
+
+
+def test_start_of_simulated_time_is_no_jump_of_the_clock(monkeypatch):
+    """Past defect: the first motion of a node in simulated time was refused."""
+    arm, started = Arm(monkeypatch, Trajectories), []
+    arm.simulate(lambda: 3600.0 + arm.now if started else 0.0)
+    clock = MotionClock(arm.context.node)
+    started.append(True)
+    arm.now += 5.0
+    assert clock.fault == ''
 
 
 def test_paused_simulation_is_no_tracking_error(monkeypatch):

@@ -116,6 +116,28 @@ def test_late_arm_brakes_from_its_measured_state(sent, late):
     assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.01
 
 
+@pytest.mark.parametrize('sag', [0.002, 0.005, 0.009])
+@pytest.mark.parametrize('ago', [0.02, 0.2, 0.8])
+def test_stop_of_an_arm_below_its_commands_keeps_the_acceleration_limit(sent, sag, ago):
+    """Past defect: at the end of a motion the arm jumped to the rest position."""
+    execution = sent.go(1.0)
+    while sent.now < sent.controller.rest_at - ago:
+        sent.now += PERIOD
+        sent.hear(sent.controller.commanded(sent.now).position[0] - sag)
+    before = sent.controller.told
+    at, fast = (float(values[0]) for values in sent.controller.commanded(sent.now)[:2])
+    execution.stop(Status.PREEMPTED, 'stopped')
+    # a motion that ends before it could brake runs to its end
+    if sent.controller.told is before:
+        return
+    place, seconds = sent.end()
+    assert place < 1.0 + 1e-3
+    # the controller starts from the measured or from the commanded position
+    for start in (at - sag, at):
+        braking = CubicHermiteSpline([0, seconds], [start, place], [fast, 0])
+        assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.01
+
+
 @pytest.mark.parametrize('how', [
     {}, {'scale': 0.5}, {'scale': 0.2, 'measured': True}, {'every': 0.19}, {'every': 0.4}],
     ids=str)

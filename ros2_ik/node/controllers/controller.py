@@ -133,12 +133,12 @@ class Controller(ABC):
 
     @abstractmethod
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
-             measured: MotionState | None = None) -> None:
+             measured: MotionState | None = None, follows: bool = True) -> None:
         """
         Brake within `limits` and position `bounds` (lower, upper; (n,) each); no-op if released.
 
-        `measured` is passed if the joints are later than USUAL_DELAY or do not follow: braking
-        then starts at the measured state instead of the commanded one.
+        `measured` is the present state, None if it is unknown. Braking starts there, not at the
+        commanded state, unless `follows`: the joints are on their path, at most USUAL_DELAY late.
         """
 
     def cancel(self) -> None:

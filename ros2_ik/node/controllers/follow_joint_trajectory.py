@@ -69,6 +69,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         return self.under_way()
 
     def start(self, motion: Motion, join: float) -> None:
+        # earlier goals, whose motions ended, are cancelled if they are accepted now
+        self._goals.clear()
         self._withdrawn = False
         super().start(motion, join)
         # inf until the goal is accepted
@@ -151,9 +153,9 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         return ''
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
-             measured: MotionState | None = None) -> None:
+             measured: MotionState | None = None, follows: bool = True) -> None:
         if self.began < math.inf:
-            super().stop(limits, bounds, measured)
+            super().stop(limits, bounds, measured, follows)
         # no goal has been accepted: nothing moves, and the joints stay at the start of the motion
         elif not self.released:
             self._withdrawn, start = True, self.motion.at(0.0)

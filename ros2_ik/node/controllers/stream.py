@@ -78,7 +78,7 @@ class Stream(Controller):
                    np.array([state.velocity for state in states]), motion.is_curved)
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
-             measured: MotionState | None = None) -> None:
+             measured: MotionState | None = None, follows: bool = True) -> None:
         # The player brakes from its own last command, so `measured` is not needed.
         # The braking motion kept here predicts its duration. It ignores the pipe's delay, so the
         # player reports where it ends.

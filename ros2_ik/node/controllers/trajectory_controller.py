@@ -174,31 +174,35 @@ class JointTrajectoryController(Controller):
         self._commands.publish(message)
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
-             measured: MotionState | None = None) -> None:
+             measured: MotionState | None = None, follows: bool = True) -> None:
         if self.released:
             return
         now, motion = self.context.now(), self.motion
         # on a curve, a joint can have states of both directions, so that it must reverse from some
-        may_reverse = motion.is_curved
-        if measured is None:
+        may_reverse, on_path = motion.is_curved, True
+        nearest = self._nearest(measured.position) if measured else None
+        if measured is None or nearest is None or follows:
             # from the most delayed measured state to the state commanded when the message arrives
             at = self.commanded(now - USUAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
                 now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
+            # an arm that hangs below its commands would jump at the end
+            if measured and nearest:
+                others.append(nearest._replace(position=measured.position))
         else:
-            at, nearest = measured, self._nearest(measured.position)
+            at = measured
             # The joints move on the path: a slow controller commands the velocity planned there.
             # In all other cases the controller may start at its last command.
-            slow = at.velocity.any() and (
+            on_path = bool(at.velocity.any()) and bool(
                 np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)
             # the joints move on until the controller receives the message
-            others = [at._replace(position=at.position + self.receive_delay * at.velocity),
-                      nearest if slow else self.commanded(now)]
-            may_reverse = may_reverse or not slow
+            others = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity),
+                      nearest if on_path else self.commanded(now)]
+            may_reverse = may_reverse or not on_path
         braking = braking_motion(self.joints, at.position, at.velocity, limits, others, bounds,
                                  may_reverse)
         # braking would overshoot the goal: let the motion end there
-        if measured is None and passes_goal(braking, motion, self.rest_at - now):
+        if on_path and passes_goal(braking, motion, self.rest_at - now):
             return
         # remaining time of the initial move to the start of the motion [s]
         joining = max(self.began - now, 0.0)

@@ -15,15 +15,13 @@ from ros2_ik.node.controllers.controller import (
     MAX_DELAY,
     motion_limits,
     N_PATH_SAMPLES,
+    PATH_TOLERANCE,
     position_bounds,
     USUAL_DELAY,
 )
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
-
-# maximum distance from the commands of the last USUAL_DELAY to brake from the commanded state
-BRAKING_TOLERANCE = 0.003   # [rad, m]
 
 
 class Outcome(NamedTuple):
@@ -137,7 +135,8 @@ class MotionExecution:
         """Brake the motion, if it was sent; `supervise` returns the outcome at rest."""
         if self.motion is None or self.reason:
             return
-        self.reason = self._outcome(status, f'stopped on the way: {message}', contacts)
+        on_the_way = '' if self.now() > self.end else 'stopped on the way: '
+        self.reason = self._outcome(status, on_the_way + message, contacts)
         self._stopped_at = self.now()
         for one in self.controllers:
             try:
@@ -150,13 +149,13 @@ class MotionExecution:
 
     def _brake(self, controller: Controller) -> None:
         """Brake a controller's joints, from their measured state if they do not follow."""
-        joints, measured, at = controller.joints, self._measured, None
-        if not measured.stale(joints) and measured.have_velocities(joints) and tracking(
-                self.robot, joints, controller.commanded, measured,
-                USUAL_DELAY).error.max() > BRAKING_TOLERANCE:
+        joints, measured, at, follows = controller.joints, self._measured, None, True
+        if not measured.stale(joints) and measured.have_velocities(joints):
             at = self._measured_now(controller)
+            found = tracking(self.robot, joints, controller.commanded, measured)
+            follows = found.aside <= PATH_TOLERANCE and found.delay <= USUAL_DELAY
         controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
-                        position_bounds(self.robot, joints), at)
+                        position_bounds(self.robot, joints), at, follows)
 
     def _measured_now(self, controller: Controller) -> MotionState:
         """

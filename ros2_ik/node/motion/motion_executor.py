@@ -15,7 +15,7 @@ from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest, Outcome
 from ros2_ik.node.motion.path_checks import blocked, PathChecks, SLICE
-from ros2_ik.node.motion.planning import planned_motion, read_goal
+from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
@@ -50,7 +50,7 @@ class MotionExecutor:
         self.servo: MotionExecution | None = None   # owns the joints of the servo
         self.servo_moves = False
         self.stops = 0   # number of calls of `stop`
-        self._closing = False
+        self._closing, self._logged = False, ''
 
     def set_robot(self, robot: Robot) -> None:
         """Stop all motions, and create the controllers of another robot."""
@@ -58,6 +58,9 @@ class MotionExecutor:
         self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._retired.append(self._controllers)
         self._controllers = RobotControllers(robot, self._context)
+        # without an SRDF, which often follows in a moment, `remind` logs them
+        if robot.srdf:
+            self.remind()
         unknown = self._parameters.limited_joints() - set(robot.joint_names)
         if unknown:
             self._log.warning(f"joint_limits of '{sorted(unknown)[0]}' are ignored: robot "
@@ -66,11 +69,12 @@ class MotionExecutor:
 
     def remind(self) -> None:
         """Log why controllers are not used."""
-        if faults := '; '.join(self._controllers.faults):
+        faults = '; '.join(self._controllers.faults)
+        if faults and faults != self._logged:
             self._log.error(faults + (
                 '' if self._robot and self._robot.srdf else '; groups of controllers need an SRDF '
-                '(robot_description_semantic), which has not been received'),
-                throttle_duration_sec=60.0)
+                '(robot_description_semantic), which has not been received'))
+        self._logged = faults
 
     def stop(self, status: Status, reason: str) -> int:
         """Stop all motions; return the number of stopped motions, including the servo's."""
@@ -114,6 +118,7 @@ class MotionExecutor:
         execution = None
         try:
             self._check(request)
+            checked_scaling(request.velocity_scaling, self._parameters)
             execution = self._acquire_joints(request)
             if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints are at the goal already')
@@ -153,11 +158,11 @@ class MotionExecutor:
         try:
             self._measured.require(execution.joints)
             await self._wait_for_start(execution)
+            for controller in execution.controllers:
+                controller.cancel()
         except Exception:
             self.servo = None
             raise
-        for controller in execution.controllers:
-            controller.cancel()
         return execution.controllers
 
     def release_from_servo(self) -> None:

@@ -22,19 +22,23 @@ class MotionClock:
 
     def __init__(self, node: Any) -> None:
         self._node = node
+        self._raw: float | None = None      # last time of the node's clock [s]; None: none yet
         self._last = self._steady = time.monotonic()
-        self._raw = self._read()        # last time of the node's clock [s]
-        self._offset = self._last - self._raw     # motion clock minus node's clock [s]
+        self._offset = 0.0              # motion clock minus node's clock [s]
         self._set_at = -math.inf        # when the clock was set, on the steady clock [s]
 
     def now(self) -> float:
         """Return the time of the motion clock [s]."""
         raw, steady = self._read(), time.monotonic()
         passed = steady - self._steady
-        if not -MAX_BACKWARD < raw - self._raw < MAX_FORWARD + MAX_RATE * passed:
-            # continue by the steady clock over a jump
-            self._set_at, self._offset = steady, self._last + passed - raw
-        self._last = max(self._last, raw + self._offset)
+        step = passed if raw is None or self._raw is None else raw - self._raw
+        was_set = not -MAX_BACKWARD < step < MAX_FORWARD + MAX_RATE * passed
+        if was_set:
+            self._set_at = steady
+        # continue by the steady clock over a jump and before simulated time starts
+        if was_set or raw is None or self._raw is None:
+            self._offset = self._last + passed - (raw or 0.0)
+        self._last = max(self._last, (raw or 0.0) + self._offset)
         self._raw, self._steady = raw, steady
         return self._last
 
@@ -51,9 +55,8 @@ class MotionClock:
         """Convert a time of the node's clock [ns] to the motion clock [s]."""
         return stamp * 1e-9 + self._offset
 
-    def _read(self) -> float:
-        """Return the time of the node's clock, or of the steady one before simulated time [s]."""
+    def _read(self) -> float | None:
+        """Return the time of the node's clock [s], None if simulated time has not started."""
         clock = self._node.get_clock()
-        nanoseconds: int = clock.now().nanoseconds
-        started = nanoseconds or not clock.ros_time_is_active
-        return nanoseconds * 1e-9 if started else time.monotonic()
+        nanoseconds = clock.now().nanoseconds
+        return None if clock.ros_time_is_active and not nanoseconds else nanoseconds * 1e-9
