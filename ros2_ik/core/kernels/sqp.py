@@ -201,15 +201,16 @@ def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty
     return gain
 
 
-@loop(f'Tuple((f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[:,::1], '
-      'f8[::1], f8[:,::1], f8[::1], i8)')
+@loop(f'Tuple((f8, f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[:,::1], '
+      'f8[::1], f8[:,::1], f8[::1], i8, f8[::1])')
 def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, wanted, linear,
-               factor, farthest, limit):
+               factor, farthest, limit, last):
     """
     Lower the cost (see `cost_of`) from a feasible x (nx,), in at most `limit` iterations.
 
-    On return x holds the best feasible values. Return their cost, the number of iterations and the
-    exit flag. See `find_feasible` for the other arguments.
+    On return x holds the best feasible values, and `last` (nx,) the last ones, which may violate
+    the rows slightly. Return the costs of both, the number of iterations and the exit flag. See
+    `find_feasible` for the other arguments.
     """
     at = layout_of(numbers, layout)
     n, m, k = at.columns, at.rows, len(rows)
@@ -223,7 +224,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     bfgs_correction, one, zero, moved = np.zeros((n, n)), np.eye(n), np.zeros(n), np.empty(n)
     after, best_x = x.copy(), x.copy()
     if not fill(at, parameters, addresses, x, work, f, J):
-        return np.inf, 0, INTERRUPTED
+        last[:] = x
+        return np.inf, np.inf, 0, INTERRUPTED
     # unit of the cost: its mean Gauss-Newton curvature, at least 1e-3 of its largest slope, so
     # that damping and slack weights do not depend on the scale of the cost
     cost_of(f, J, wanted, linear, factor, 1.0, g, H)
@@ -340,5 +342,6 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             damping *= 4.0
         elif share == 1.0 and ratio > 0.4:
             damping *= 0.3
+    last[:] = x
     x[:] = best_x
-    return best * unit, iteration, flag
+    return best * unit, cost * unit, iteration, flag

@@ -192,7 +192,8 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
         for group in [group for group in groups if group[1] & names]:
             groups.remove(group)
             numbers, names = group[0] + numbers, group[1] | names
-        groups.append((numbers, names))
+        # ascending, as the programs and the poses of a part have the same order
+        groups.append((sorted(numbers), names))
     # with a floating base all targets usually depend on the base: such a problem is one part
     is_split = len(groups) > 1 and not len(problem.active.floating_starts)
     return groups if is_split else [(list(range(len(problem.targets))), active)]

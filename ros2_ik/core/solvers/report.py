@@ -90,8 +90,8 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
         return ('there is no solution without contact: '
                 + '; '.join(f"'{contact.first}' touches '{contact.second}'"
                             for contact in search.unavoidable)
-                + '; no joint that may move can separate them. Allow intended contacts (SRDF, '
-                'Scene.allow), or use another target or seed')
+                + '; at this target, no joint that may move can separate them. Use another '
+                'target or seed, or allow contacts that are intended (SRDF, Scene.allow)')
     return _not_found(search, candidate, status)
 
 

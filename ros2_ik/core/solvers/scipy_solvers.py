@@ -14,31 +14,46 @@ from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
 
+# iteration limit passed to SciPy: no limit, because LocalDescent counts the iterations
+UNLIMITED = 10**6
 # maximum number of iterations of a descent, costs included
 ITERATIONS = 300
-# iteration limit passed to SciPy: no limit, because `Descent` counts the iterations
-UNLIMITED = 10**6
+# maximum number of iterations of `slsqp` to meet the hard rows as constraints
+FEASIBLE_ITERATIONS = 40
 # tolerance `ftol` of SciPy's SLSQP for costs
 COST_TOLERANCE = 1e-10
 
 
 class Stopped(Exception):
-    """Ends a run of SciPy from within its callback; the argument is the exit flag."""
+    """Ends a run of SciPy from within its callback."""
+
+    def __init__(self, flag: ExitFlag) -> None:
+        super().__init__(flag.name)
+        self.flag = flag
 
 
 class Point(NamedTuple):
-    """Hard rows f (m,) and J (m, n), cost and gradient (n,), and the attempt that ends here."""
+    """Values and derivatives of a problem at x (n,): hard rows f (m,), J (m, n), and the cost."""
 
     x: Array
+    q: Array
     f: Array
     J: Array
     # changes that bring the hard rows to their bounds, see ProblemRows.outside
     away: Array
+    # squared violation of the hard rows
+    error: float
+    # True if the hard rows are within their tolerances
+    holds: bool
+    cost: float
     gradient: Array
-    end: Attempt
+
+    def violation(self) -> tuple[float, Array]:
+        """Return half the squared violation of the hard rows, and its gradient (n,)."""
+        return 0.5 * self.error, -(self.away @ self.J)
 
 
-class Descent:
+class LocalDescent:
     """
     A descent in the active values x (n,).
 
@@ -48,16 +63,20 @@ class Descent:
 
     def __init__(self, rows: ProblemRows, start: Array, budget: Budget) -> None:
         self._rows, self._budget, self.iterations = rows, budget, 0
+        self._limit = min(ITERATIONS, budget.iterations)
+        # SciPy requires low <= high; limits that exclude each other are reported by `conflict`
+        low, high = rows.limits
+        self._bounds = list(zip(low, np.maximum(low, high), strict=True))
         self._q = rows.problem.within_limits(start)
-        self._now = self.best = self._point(self._q[rows.problem.active.q_slice].copy())
+        self.now = self.best = self._point(self._q[rows.problem.active.q_slice].copy())
 
-    def _at(self, x: Array) -> Point:
+    def at(self, x: Array) -> Point:
         """Return the point at x (n,); the last point is cached."""
-        if not np.array_equal(x, self._now.x):
-            self._now = self._point(x.copy())
-            self.best = min(self.best, self._now, key=lambda point: (
-                not point.end.holds, point.end.cost if point.end.holds else point.end.error))
-        return self._now
+        if not np.array_equal(x, self.now.x):
+            self.now = self._point(x.copy())
+            self.best = min(self.best, self.now, key=lambda point: (
+                not point.holds, point.cost if point.holds else point.error))
+        return self.now
 
     def _point(self, x: Array) -> Point:
         rows, q = self._rows, self._q.copy()
@@ -65,59 +84,59 @@ class Descent:
         q[rows.problem.active.q_slice] = np.clip(x, *rows.limits)
         f, J, (cost, gradient) = rows.evaluate(q)
         away = rows.outside(f)
-        return Point(x, f, J, away, gradient, Attempt(
-            q, float(away @ away), 0, ExitFlag.NOT_RUN, cost,
-            bool((np.abs(away) <= rows.tolerance).all())))
+        return Point(x, q, f, J, away, float(away @ away),
+                     bool((np.abs(away) <= rows.tolerance).all()), cost, gradient)
 
     def meet_hard_rows(self, gradient_tolerance: float) -> ExitFlag:
-        """Minimize half the squared violation until the hard rows hold; return the exit flag."""
-        return self._minimize(
-            'L-BFGS-B', lambda point: (0.5 * point.end.error, -(point.away @ point.J)),
-            until_held=True, ftol=0.0, gtol=gradient_tolerance, maxfun=UNLIMITED)
+        """Minimize the squared violation until the hard rows hold; return the exit flag."""
+        return self._minimize('L-BFGS-B', Point.violation, until_held=True, ftol=0.0,
+                              gtol=gradient_tolerance, maxfun=UNLIMITED)
 
-    def minimize_costs(self, until_held: bool) -> ExitFlag:
+    def minimize_costs(self) -> ExitFlag:
         """Minimize the costs under the hard rows as constraints; return the exit flag."""
         # scale the costs so that no component of the first gradient exceeds 1
         unit = max(float(np.abs(self.best.gradient).max(initial=0.0)), 1e-12)
+        return self._minimize('SLSQP', lambda point: (point.cost / unit, point.gradient / unit),
+                              self._held(), ftol=COST_TOLERANCE)
+
+    def meet_constraints(self) -> ExitFlag:
+        """Meet the hard rows as constraints of SLSQP; return the exit flag."""
+        return self._minimize('SLSQP', lambda point: (0.0, np.zeros(len(point.x))), self._held(),
+                              until_held=True, maxiter=FEASIBLE_ITERATIONS)
+
+    def _held(self) -> list[Mapping[str, object]]:
+        """Return the hard rows as SciPy's constraints."""
         # write equalities as two inequalities: SLSQP fails on dependent equality constraints
         sides = ((np.flatnonzero(np.isfinite(bound)), sign, bound)
                  for sign, bound in ((1.0, self._rows.lower), (-1.0, self._rows.upper)))
-        held = [{'type': 'ineq',
+        return [{'type': 'ineq',
                  'fun': lambda x, rows=rows, sign=sign, bound=bound: sign * (
-                     self._at(x).f[rows] - bound[rows]),
-                 'jac': lambda x, rows=rows, sign=sign: sign * self._at(x).J[rows]}
+                     self.at(x).f[rows] - bound[rows]),
+                 'jac': lambda x, rows=rows, sign=sign: sign * self.at(x).J[rows]}
                 for rows, sign, bound in sides if len(rows)]
-        return self._minimize(
-            'SLSQP', lambda point: (point.end.cost / unit, point.gradient / unit), held,
-            until_held, ftol=COST_TOLERANCE)
 
     def _minimize(self, method: str, objective: Callable[[Point], tuple[float, Array]],
                   constraints: Sequence[Mapping[str, object]] = (), until_held: bool = False,
                   **options: float) -> ExitFlag:
         """Run scipy.optimize.minimize, with SciPy's `options`, from the best point."""
-        # SciPy requires low <= high; limits that exclude each other are reported by `conflict`
-        low, high = self._rows.limits
-        bounds = list(zip(low, np.maximum(low, high), strict=True))
-
         def look(x: Array | None) -> None:
             self.iterations += x is not None
-            if until_held and self.best.end.holds:
+            if until_held and self.best.holds:
                 raise Stopped(ExitFlag.CONVERGED)
             if flag := self._budget.interrupted():
                 raise Stopped(flag)
-            if self.iterations >= min(ITERATIONS, self._budget.iterations):
+            if self.iterations >= self._limit:
                 raise Stopped(ExitFlag.ITERATION_LIMIT)
-            if not bounds:
+            if not self._bounds:
                 raise Stopped(ExitFlag.STEP_TOO_SMALL)
         try:
             look(None)
             success = scipy.optimize.minimize(
-                lambda x: objective(self._at(x)), self.best.x, jac=True, method=method,
-                bounds=bounds, constraints=constraints,
+                lambda x: objective(self.at(x)), self.best.x, jac=True, method=method,
+                bounds=self._bounds, constraints=constraints,
                 callback=look, options={'maxiter': UNLIMITED, **options}).success
         except Stopped as stopped:
-            flag: ExitFlag = stopped.args[0]
-            return flag
+            return stopped.flag
         return ExitFlag.ERROR_CHANGE_TOO_SMALL if success else ExitFlag.STEP_TOO_SMALL
 
 
@@ -147,12 +166,12 @@ class BFGSGradientProjection(Solver):
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
-        descent = Descent(self.rows, start, budget)
-        flag = self._descend(descent)
-        return descent.best.end._replace(iterations=descent.iterations, exit_flag=flag)
+        local = LocalDescent(self.rows, start, budget)
+        flag, best = self._descend(local), local.best
+        return Attempt(best.q, best.error, local.iterations, flag, best.cost, best.holds)
 
-    def _descend(self, descent: Descent) -> ExitFlag:
-        return descent.meet_hard_rows(self.gradient_tolerance)
+    def _descend(self, local: LocalDescent) -> ExitFlag:
+        return local.meet_hard_rows(self.gradient_tolerance)
 
 
 @register_solver('slsqp')
@@ -160,18 +179,22 @@ class SLSQP(BFGSGradientProjection):
     """
     SciPy's sequential least-squares programming (SLSQP) on the active joints.
 
-    The hard rows are constraints; a descent without costs ends when they hold. The costs are
-    divided by the largest component of their first gradient; SciPy's `ftol` is COST_TOLERANCE.
+    An attempt has three phases: SLSQP with the hard rows as constraints and no objective; if the
+    hard rows are not met then, a descent as in `bfgs`; if they are met and there are costs, SLSQP
+    on the costs with the hard rows as constraints. The last phase divides the costs by the largest
+    component of their first gradient; its `ftol` is COST_TOLERANCE.
 
     Source: Kraft, "A software package for sequential quadratic programming", DFVLR-FB 88-28, 1988.
     """
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
 
-    def __init__(self, problem: IKProblem) -> None:
-        super().__init__(problem)
-
-    def _descend(self, descent: Descent) -> ExitFlag:
-        flag = descent.minimize_costs(until_held=not self.problem.costs)
-        return (ExitFlag.CONVERGED if flag is ExitFlag.ERROR_CHANGE_TOO_SMALL
-                and descent.best.end.holds else flag)
+    def _descend(self, local: LocalDescent) -> ExitFlag:
+        flag = local.meet_constraints()
+        if not local.best.holds:
+            flag = super()._descend(local)
+        if flag is ExitFlag.CONVERGED and self.problem.costs:
+            flag = local.minimize_costs()
+            if flag is ExitFlag.ERROR_CHANGE_TOO_SMALL:
+                return ExitFlag.CONVERGED
+        return flag

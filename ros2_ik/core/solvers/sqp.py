@@ -1,5 +1,7 @@
 """The solver `sqp`: sequential quadratic programming, first hard rows, then costs."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,10 +109,34 @@ class SequentialQuadratic(Solver):
 
     def _minimize_costs(self, begin: Attempt, budget: Budget) -> Attempt:
         """Run phase 2 from an attempt that meets the hard rows."""
-        rows, x, stop = self.rows, np.array(begin.q[self._q_slice]), budget.interrupted()
-        most = 0 if stop else int(min(COST_ITERATIONS, budget.iterations - begin.iterations))
-        cost, iterations, flag = rows.program.run(
-            self._lower_cost, None if stop else budget.interrupted, x, rows.limits, rows.rows,
-            rows.bounds, *rows.costs, self._step_limits, most)
-        return Attempt(self._with_active(begin.q, x), begin.error, begin.iterations + iterations,
-                       ExitFlag(budget.flag or flag), cost, holds=True)
+        x, last = np.array(begin.q[self._q_slice]), np.empty(self.rows.limits.shape[1])
+        left = budget.iterations - begin.iterations
+        stop = budget.interrupted()
+        cost, cost_of_last, iterations, flag = self._run_phase_2(
+            x, last, 0 if stop else int(min(COST_ITERATIONS, left)),
+            None if stop else budget.interrupted)
+        flag = budget.flag or flag
+        attempt = Attempt(self._with_active(begin.q, x), begin.error,
+                          begin.iterations + iterations, ExitFlag(flag), cost, holds=True)
+        # the last iterate is cheaper but slightly off the hard rows: lead it back by phase 1
+        if cost_of_last < cost:
+            back, _ = self._find_feasible(self._with_active(begin.q, last)[None], replace(
+                budget, iterations=budget.iterations - attempt.iterations))
+            x = np.array(back.q[self._q_slice])
+            if back.reached:
+                # 0 iterations: only evaluate the cost
+                cost_of_back = self._run_phase_2(x, last, 0, None)[0]
+                if cost_of_back < cost:
+                    return attempt._replace(
+                        q=back.q, error=back.error, cost=cost_of_back,
+                        iterations=attempt.iterations + back.iterations)
+        return attempt
+
+    def _run_phase_2(self, x: Array, last: Array, limit: int,
+                     interrupted: Callable[[], object] | None) -> tuple[float, float, int, int]:
+        """Run `lower_cost` from x (n,), at most `limit` iterations; both x and `last` are set."""
+        rows = self.rows
+        found: tuple[float, float, int, int] = rows.program.run(
+            self._lower_cost, interrupted, x, rows.limits, rows.rows, rows.bounds, *rows.costs,
+            self._step_limits, limit, last)
+        return found

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from small_robots import joint, urdf, WIDE, Y, Z
 
 from ros2_ik import core
 from ros2_ik.core import (
@@ -16,6 +17,7 @@ from ros2_ik.core import (
     LeastSquares,
     PoseSolver,
     PoseTarget,
+    Robot,
     solve,
     solve_pose,
     SolveOptions,
@@ -81,6 +83,21 @@ def test_warm_inverse_kinematics_enters_few_files(load):
             ik.remove(handle)
     assert answers[-1].success and answers[-1].iterations > 0
     assert len(set(entered)) <= 20 and len(entered) - 1 <= 72, entered
+
+
+def test_arms_linked_by_a_relative_target_are_solved_beside_another_arm():
+    """Past defect: the poses of the wrong targets were used, so no solution was found."""
+    arms = [text for arm, y in (('a', 0.5), ('b', -0.5), ('c', 0.0)) for text in (
+        joint(f'{arm}_1', 'revolute', 'base', f'{arm}_x', xyz=(0, y, 0.2), axis=Z, limits=WIDE),
+        joint(f'{arm}_2', 'revolute', f'{arm}_x', f'{arm}_y', axis=Y, limits=WIDE),
+        joint(f'{arm}_3', 'revolute', f'{arm}_y', f'{arm}_tip', xyz=(0.3, 0, 0), axis=Y,
+              limits=WIDE))]
+    robot = Robot.from_urdf(urdf(*arms))
+    at = Configuration(robot, [0.3, -0.5, 0.7, 0.2, 0.4, -0.6, -0.4, 0.5, 0.9])
+    targets = [*(PoseTarget(tip, at.transform(tip)) for tip in ('a_tip', 'b_tip', 'c_tip')),
+               PoseTarget('a_tip', at.transform('a_tip', 'b_tip'), relative_to='b_tip')]
+    problem = IKProblem(robot, targets, collisions=False)
+    assert solve(problem, random_state=0, max_iterations=1000, timeout=10.0).success
 
 
 def test_cache_of_a_locked_joint_is_not_used_for_other_values(small):
