@@ -1,7 +1,7 @@
 """docs/constraints.md matches the registry of functions, and its examples succeed."""
 
-from pathlib import Path
 from dataclasses import MISSING
+from pathlib import Path
 import re
 import runpy
 import sys
