@@ -96,6 +96,10 @@ class Recorder:
                 lambda m: self.commands.append((time.monotonic(), list(m.data))),
                 QoSProfile(depth=1000))]
 
+    def hears_trajectories(self) -> bool:
+        """Return whether a publisher of trajectories has been discovered."""
+        return self._subscriptions[1].get_publisher_count() > 0
+
     def _take(self, message: JointState) -> None:
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
         with self._lock:

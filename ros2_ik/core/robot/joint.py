@@ -37,8 +37,7 @@ class Joint:
     `origin` is its pose in the link `parent`, `axis` has length 1. Absent limits are infinite.
     Its `size` values in q begin at `index`: one angle [rad] or distance [m]; for a floating
     joint x y z qx qy qz qw, for a planar joint x y theta. Its `velocity_size` columns in the
-    tangent space begin at `velocity_index`. Joints of `Robot.tree` and `Robot.elements` have
-    no values in q: their `index` is NOT_IN_Q, their `size` 0.
+    tangent space begin at `velocity_index`. In `Robot.tree` and `Robot.elements`, `size` is 0.
 
     A continuous joint has no limits, and a full turn leaves all link poses unchanged. If mimic
     joints limit the joint, or do not return after its full turn, its kind is 'revolute'.

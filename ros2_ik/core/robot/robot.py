@@ -45,8 +45,7 @@ class Robot:
     A robot from a URDF and, optionally, an SRDF; immutable and picklable.
 
     Created with `from_urdf` or `load`. `tree` has the links, joints and XML of the URDF,
-    `elements` the joints of the Pinocchio `model` by name; these have no indices in q, unlike
-    those of `joint(name)`. `base_joint` is the name of the joint
+    `elements` the joints of the Pinocchio `model` by name. `base_joint` is the name of the joint
     between the world and the root link, None for a fixed root link.
 
     `key` is a hash of URDF, SRDF and root joint, without mesh files: robots of equal keys have the

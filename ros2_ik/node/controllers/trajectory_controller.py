@@ -210,7 +210,7 @@ class JointTrajectoryController(Controller):
         self.send_trajectory(braking_message(braking, joining))
 
     def _nearest(self, position: Array) -> MotionState:
-        """Return the commanded state so far that is nearest to measured positions (n,)."""
+        """Return the state commanded up to now that is nearest to measured positions (n,)."""
         states = [self.commanded(moment) for moment in np.linspace(
             self.began, min(self.context.now(), self.rest_at), N_PATH_SAMPLES)]
         return min(states, key=lambda state: float(np.abs(state.position - position).max()))

@@ -4,7 +4,7 @@ from action_msgs.msg import GoalStatus
 from arm_harness import ARM, execute, HOME, near
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject
-from node_harness import seed, stamped, values
+from node_harness import eventually, seed, stamped, values
 import numpy as np
 import pytest
 from scene_harness import applied, attached, box, change, diff, pose, state_holding
@@ -18,6 +18,7 @@ ASIDE = {'panda_joint1': 0.6, 'panda_joint4': -2.0}
 
 def test_execute_sends_one_trajectory_straight_in_joint_space(client, record):
     """Valid for joint_trajectory_controller: all joints, rising times, at rest at the end."""
+    eventually(record.hears_trajectories, "the node's publisher")
     record.trajectories.clear()
     since = len(record.states)
     answer = execute(client, ASIDE)
