@@ -17,6 +17,7 @@ from ros2_ik.core.collision import Contact
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
 from ros2_ik.core.kernels import compile_for_search
+from ros2_ik.core.kernels.pose_search import CLOSE
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem import (
     accept,
@@ -76,8 +77,8 @@ class Search:
     """
     A search for solutions of a problem, which can be run in slices of time.
 
-    Descents begin at the seeds, then at starts near the first seed (`lm`: if the targets are close
-    to it), then at random starts; see `Starts` for their numbers. A call of the solver tries one
+    Descents begin at the seeds, then at starts near the first seed (if its tips are close to their
+    targets), then at random starts; see `Starts` for their numbers. A call of the solver tries one
     start after another of a batch until a descent succeeds. `attempts` counts the starts tried,
     `following` is the number of the next start. With the solver 'auto' and tolerances above ten
     times the default, the calls alternate between two problems: one with the exact targets, one
@@ -276,11 +277,24 @@ class Search:
                      or time.monotonic() >= self.budget.deadline)
             return Starts(seeds[number % len(seeds)], 0, 0 if alone else N_NEAR + batch,
                           self._state)
-        # start 1 is the seed with joint limits close to it, which only solvers that draw their own
-        # starts apply; other solvers would repeat the first descent
-        first = max(self.following, 1 if finds else 2)
+        first = max(self.following, 1 if finds else self._first_restart)
         last = max(first - 1, N_NEAR if batch > 1 and finds else 0) + batch
         return Starts(seeds[0], first, last, self._state)
+
+    @cached_property
+    def _first_restart(self) -> int:
+        """The number of the first start after the seeds, for solvers that do not draw starts."""
+        # without targets, nothing tells how near the seed is: the three widest near starts
+        if not self.problem.targets:
+            return N_NEAR - 2
+        # a tip that is far from its target reaches it sooner from random starts
+        is_far = any(error.position > CLOSE[0] or error.orientation > CLOSE[1]
+                     for error in accept(self.problem, self.seeds[0]).errors)
+        if self.options.select != 'nearest' and (is_far or self.problem.costs):
+            return N_NEAR + 1
+        # start 1 is the seed with joint limits close to it, which only solvers that draw their own
+        # starts apply; other solvers would repeat the first descent
+        return 2
 
     def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """

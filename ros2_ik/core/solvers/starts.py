@@ -19,8 +19,8 @@ class Starts(NamedTuple):
     The starts number `first` to `last` of a sequence.
 
     Start 0 is the seed, start 1 the seed again, with a descent that stays near it; starts 2 to
-    N_NEAR are near the seed, all others are random. `lm` skips starts 1 to N_NEAR if the targets
-    are far from the seed.
+    N_NEAR are near the seed, all others are random. Starts 1 to N_NEAR are skipped if the
+    targets are far from the seed.
     """
 
     seed: Array
