@@ -180,17 +180,17 @@ class JointTrajectoryController(Controller):
         now, motion = self.context.now(), self.motion
         # on a curve, a joint can have states of both directions, so that it must reverse from some
         may_reverse, on_path = motion.is_curved, True
-        nearest = self._nearest(measured.position) if measured else None
-        if measured is None or nearest is None or follows:
+        if measured is None or follows:
             # from the most delayed measured state to the state commanded when the message arrives
             at = self.commanded(now - USUAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
                 now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
             # an arm that hangs below its commands would jump at the end
-            if measured and nearest:
-                others.append(nearest._replace(position=measured.position))
+            if measured:
+                others.append(self._nearest(measured.position)._replace(
+                    position=measured.position))
         else:
-            at = measured
+            at, nearest = measured, self._nearest(measured.position)
             # The joints move on the path: a slow controller commands the velocity planned there.
             # In all other cases the controller may start at its last command.
             on_path = bool(at.velocity.any()) and bool(
