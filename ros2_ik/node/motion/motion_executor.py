@@ -118,8 +118,8 @@ class MotionExecutor:
         execution = None
         try:
             self._check(request)
-            checked_scaling(request.velocity_scaling, self._parameters)
-            execution = self._acquire_joints(request)
+            execution = self._acquire_joints(replace(request, velocity_scaling=checked_scaling(
+                request.velocity_scaling, self._parameters)))
             if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints are at the goal already')
             blocked = await self._plan_and_send(execution)

@@ -77,7 +77,7 @@ MAX_DURATION = 600.0
 
 def planned_motion(execution: MotionExecution, start: Array, parameters: Parameters) -> Motion:
     """Plan the motion of an execution from rest at `start` (n,) [rad, m]; raises RequestError."""
-    scaling = checked_scaling(execution.request.velocity_scaling, parameters)
+    scaling = execution.request.velocity_scaling
     robot, joints = execution.robot, execution.joints
     # joints without a goal stay; measured positions can be slightly outside of the limits
     stay = np.clip(start, *position_bounds(robot, joints)).tolist()
