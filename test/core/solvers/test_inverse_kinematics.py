@@ -15,6 +15,9 @@ from ros2_ik.core import (
     LeastSquares,
     PointToPlane,
     ScalarCost,
+    Scene,
+    SceneObject,
+    Sphere,
 )
 from ros2_ik.core.errors import (
     InvalidConstraintError,
@@ -261,6 +264,24 @@ def test_locked_joints_stay_outside_limits_and_away_from_the_seed(load, with_joi
             assert solution.joints[name] == value
 
 
+@pytest.mark.parametrize('method, bounds, lower, upper', [
+    ('minimum_distance_lower_bound_constraint', (0.2,), 0.2, np.inf),
+    ('minimum_distance_upper_bound_constraint', (0.05,), 0.0, 0.05),
+    ('distance_constraint', (['held', 'other'], 0.1, 0.12), 0.1, 0.12),
+])
+def test_distance_bounds_hold_for_two_balls(robot, method, bounds, lower, upper):
+    """By the distance of the two centers less the radii, 0.05 m and 0.1 m."""
+    scene = Scene(robot).attach(SceneObject('held', [Sphere(0.05)], pose(P)), 'tip')
+    ik = InverseKinematics(robot, scene=scene.add(SceneObject('other', [Sphere(0.1)], pose(Q))))
+    asked(ik, method, bounds)
+    for seed in range(5):
+        solution = ik.solve(robot.random_q(np.random.default_rng(seed)), timeout=1.0)
+        assert solution.success, solution.explain()
+        T = TreeJudge(robot.urdf).transform(solution.joints, 'tip')
+        distance = np.linalg.norm(point(T, P) - Q) - 0.15
+        assert lower - 2e-6 <= distance <= upper + 2e-6
+
+
 def test_removed_constraints_and_costs_have_no_effect(load):
     ik = InverseKinematics(load('panda'))
     first = ik.add_position_constraint(HAND, P, None, *BOX)
@@ -290,6 +311,7 @@ BAD = [
     ('position_cost', (None, Q, HAND, P, [[1, 0, 0]]), r'\(3, 3\)'),
     ('orientation_cost', (None, DOWN, HAND, None, -1), 'c must be'),
     ('posture_cost', ([0.0] * 8, [1, 2]), 'shape'),
+    ('distance_constraint', ('panda_hand', 0, 1), 'two links'),
     ('joint_constraint', (['panda_joint1', 'panda_joint1'], 0, 1), 'twice'),
     ('joint_constraint', (['panda_joint1', 'panda_joint2'], [0, 0, 0], 1), 'lower bound'),
     ('constraint', ('x', 0, 1), 'callable'),
