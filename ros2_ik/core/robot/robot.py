@@ -319,17 +319,17 @@ class Robot:
         `names` may include mimic joints. The default is `joint_names`; `include_mimic` adds
         all mimic joints.
         """
+        values, joints = q.tolist(), dict[str, Any]()
+        for joint in self.joints:
+            first = joint.index
+            joints[joint.name] = (values[first] if joint.size == 1
+                                  else q[first:first + joint.size].copy())
+        if include_mimic or names is not None:
+            for name, (leader, multiplier, offset, _) in self.mimics.items():
+                joints[name] = multiplier * joints[leader] + offset
         if names is None:
-            names = (*self.joint_names, *(self.mimics if include_mimic else ()))
-        return {name: self._value(q, name) for name in names}
-
-    def _value(self, q: Array, name: str) -> float | Array:
-        if isinstance(name, str) and name in self.mimics:
-            leader, multiplier, offset, _ = self.mimics[name]
-            return multiplier * float(q[self.joint(leader).index]) + offset
-        joint = self.joint(name)
-        return (float(q[joint.index]) if joint.is_scalar
-                else q[joint.index:joint.index + joint.size].copy())
+            return joints
+        return {name: _look_up(joints, name, UnknownJointError) for name in names}
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
         """Raise JointLimitError for the first joint of q (nq,) beyond a limit by > `tolerance`."""
