@@ -15,7 +15,6 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
-from ros2_ik.core.internals import braking_motion
 from ros2_ik.node.servo.messages import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
@@ -83,9 +82,9 @@ class Controller(ABC):
 
     Each motion is sent as a whole when it starts, and replaces the previous motion.
 
-    `failure` is the reason why the current motion cannot continue, or ''. `released` means that
-    the controller follows another client or has stopped by itself; nothing more is sent to it.
-    `refused` means that it has rejected the current motion.
+    `failure` is the reason why the current motion cannot continue, or ''. `refused` means that the
+    controller has rejected the motion. `began` is the start of the current motion, or the time of
+    the release, on the motion clock [s].
     """
 
     usual_topic: ClassVar[str]   # {} is the controller's name
@@ -96,12 +95,10 @@ class Controller(ABC):
                  context: ControllerContext) -> None:
         self.name, self.joints, self.context = name, joints, context
         self.topic = context.node.resolve_topic_name(topic or self.usual_topic.format(name))
-        self.failure, self.released, self.refused = '', False, False
+        self.failure, self.refused, self.began = '', False, -math.inf
         self.made = time.monotonic()
         self._motion: Motion | None = None
         self._braking = False
-        self.began = -math.inf        # start of the current motion on the motion clock [s]
-        self._released_at = -math.inf
 
     @abstractmethod
     def unavailable_reason(self) -> str:
@@ -128,27 +125,30 @@ class Controller(ABC):
 
     def _begin(self, motion: Motion, braking: bool) -> None:
         if not braking:
-            self.failure, self.released, self.refused = '', False, False
+            self.failure, self.refused = '', False
         self._motion, self._braking, self.began = motion, braking, self.context.now()
 
     @abstractmethod
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None, follows: bool = True) -> None:
         """
-        Brake within `limits` and position `bounds` (lower, upper; (n,) each); no-op if released.
+        Brake the motion within `limits` and position `bounds` (lower, upper; (n,) each).
 
         `measured` is the present state, None if it is unknown. Braking starts there, not at the
         commanded state, unless `follows`: the joints are on their path, at most USUAL_DELAY late.
         """
 
-    def cancel(self) -> None:
-        """Drop the current motion, because the servo commands the joints now."""
-        self._motion, self._released_at = None, self.context.now()
+    def _come_to_rest(self, position: Array, seconds: float) -> None:
+        """Adopt rest at positions (n,) in `seconds` as the end of the motion."""
+        zero = np.zeros(len(position))
+        self._begin(Motion(self.joints, seconds, lambda _: MotionState(position, zero, zero)),
+                    braking=True)
 
     def release(self, reason: str) -> None:
-        """Stop sending to the controller; the first `reason` becomes the failure of the motion."""
-        self.failure = self.failure if self.released else reason
-        self.released, self._released_at = True, self.context.now()
+        """Drop the current motion, which fails with `reason`; nothing more is sent for it."""
+        if self._motion:
+            self.failure = reason
+        self._motion, self.began = None, self.context.now()
 
     def release_to_other_client(self, topic: str) -> None:
         """Release the controller, because another client commands it on `topic`."""
@@ -164,20 +164,20 @@ class Controller(ABC):
 
     # -- commanded state ------------------------------------------------------------------
 
+    @property
+    def released(self) -> bool:
+        """True if the controller has no motion, follows another client, or stopped by itself."""
+        return self._motion is None
+
     def commanded(self, moment: float) -> MotionState:
         """Return the commanded state at a time of the motion clock [s]."""
         return self.motion.at(moment - self.began)
 
     def resting(self) -> dict[str, float]:
         """Return commanded rest positions by joint; {} if moving, released or never commanded."""
-        if self._motion is None or self.released or self.context.now() < self.rest_at:
+        if self._motion is None or self.context.now() < self.rest_at:
             return {}
-        return dict(zip(self.joints, self.rest.tolist(), strict=True))
-
-    @property
-    def rest(self) -> Array:
-        """The commanded rest positions (n,) of the motion."""
-        return self.motion.goal
+        return dict(zip(self.joints, self._motion.goal.tolist(), strict=True))
 
     @property
     def motion(self) -> Motion:
@@ -193,22 +193,11 @@ class Controller(ABC):
     @property
     def commanded_until(self) -> float:
         """End of the last motion, or time of the release, on the motion clock [s]."""
-        return self.rest_at if self._motion and not self.released else self._released_at
+        return self.rest_at if self._motion else self.began
 
     @abstractmethod
     def close(self) -> None:
         """Destroy publishers, clients and timers."""
-
-
-def braked(motion: Motion, at: MotionState, left: float, limits: MotionLimits,
-           bounds: tuple[Array, Array]) -> Motion | None:
-    """
-    Return a braking motion from state `at` of a motion, `left` [s] before its end.
-
-    Returns None if the motion should run to its end instead, see `passes_goal`.
-    """
-    braking = braking_motion(motion.joints, at.position, at.velocity, limits, bounds=bounds)
-    return None if passes_goal(braking, motion, left) else braking
 
 
 def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:

@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import braked, Controller
+from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.topics import listening_nodes
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
@@ -36,7 +36,6 @@ class Stream(Controller):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._unavailable, self._player = '', next(_PLAYER_NUMBERS)
-        self._rest: Array | None = None     # where braking ends, as reported by the player
         self.context.servo.receivers.append(self._on_message)
         self._open()
 
@@ -53,12 +52,10 @@ class Stream(Controller):
         elif isinstance(message, Played) and message.player == self._player:
             self._unavailable = message.unavailable
             # a late report of an earlier motion does not count
-            if message.rest is not None and self._braking:
-                self._rest = message.rest
+            if message.rest is not None and self._braking and self._motion:
+                self._come_to_rest(message.rest, message.seconds)
             if message.broken:
                 self.release(f"controller '{self.name}': {message.broken}")
-                # drops a motion that was sent before this message arrived
-                self._call(Player.shut)
 
     def _call(self, method: Callable[..., None], *arguments: object) -> None:
         self.context.servo.call(Loop.call_player, self._player, method, *arguments)
@@ -69,7 +66,6 @@ class Stream(Controller):
     def start(self, motion: Motion, join: float) -> None:
         # hold the last command for `join`, while the joints of other controllers reach their start
         self._begin(motion, braking=False)
-        self._rest = None
         self.began += join
         # the player interpolates between these states by cubic polynomials
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
@@ -79,23 +75,14 @@ class Stream(Controller):
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None, follows: bool = True) -> None:
-        # The player brakes from its own last command, so `measured` is not needed.
-        # The braking motion kept here predicts its duration. It ignores the pipe's delay, so the
-        # player reports where it ends.
-        if not self.released:
-            self._braking = True
-            self._call(Player.brake, limits, bounds)
-            now = self.context.now()
-            if braking := braked(self.motion, self.commanded(now), self.rest_at - now, limits,
-                                 bounds):
-                self._begin(braking, braking=True)
+        # The player brakes from its own last command, so `measured` is not needed. It reports
+        # where and when braking ends, unless the motion ends first.
+        self._braking = True
+        self._call(Player.brake, limits, bounds)
 
-    @property
-    def rest(self) -> Array:
-        return super().rest if self._rest is None else self._rest
-
-    def cancel(self) -> None:
-        super().cancel()
+    def release(self, reason: str) -> None:
+        super().release(reason)
+        # also drops a motion that the player has not received yet
         self._call(Player.shut)
 
     def close(self) -> None:

@@ -175,8 +175,6 @@ class JointTrajectoryController(Controller):
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
              measured: MotionState | None = None, follows: bool = True) -> None:
-        if self.released:
-            return
         now, motion = self.context.now(), self.motion
         # on a curve, a joint can have states of both directions, so that it must reverse from some
         may_reverse, on_path = motion.is_curved, True

@@ -139,6 +139,8 @@ class MotionExecution:
         self.reason = self._outcome(status, on_the_way + message, contacts)
         self._stopped_at = self.now()
         for one in self.controllers:
+            if one.released:
+                continue
             try:
                 self._brake(one)
             # the other controllers, and other motions, are braked all the same
@@ -282,7 +284,7 @@ class MotionExecution:
     def _end_errors(self, controllers: list[Controller]) -> Array:
         """Return the distances (n,) of measured joints from the end of the motion [rad, m]."""
         return np.concatenate([np.abs(offset(
-            self.robot, one.joints, one.rest, self._measured.state(one.joints)[0]))
+            self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
             for one in controllers])
 
 

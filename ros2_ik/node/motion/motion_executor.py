@@ -159,7 +159,7 @@ class MotionExecutor:
             self._measured.require(execution.joints)
             await self._wait_for_start(execution)
             for controller in execution.controllers:
-                controller.cancel()
+                controller.release('the servo commands the joints')
         except Exception:
             self.servo = None
             raise

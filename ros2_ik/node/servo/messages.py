@@ -86,13 +86,15 @@ class Played(NamedTuple):
     To the node: the state of a player.
 
     `unavailable` is the reason why commands would not be received, `broken` the reason why the
-    motion was ended; '' if there is none. `rest` are the positions (n,) at which braking ends.
+    motion was ended; '' if there is none. `rest` are the positions (n,) at which braking, which
+    begins now, ends after `seconds`.
     """
 
     player: int
     unavailable: str
     broken: str
     rest: Array | None = None
+    seconds: float = 0.0
 
 
 class Died(NamedTuple):

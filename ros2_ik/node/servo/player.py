@@ -5,7 +5,8 @@ import time
 from types import SimpleNamespace
 
 from ros2_ik.core import Array, Motion, MotionLimits
-from ros2_ik.node.controllers.controller import braked
+from ros2_ik.core.internals import braking_motion
+from ros2_ik.node.controllers.controller import passes_goal
 from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.servo.messages import Knot, Played, ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -47,10 +48,13 @@ class Player:
         """Brake within `bounds` (lower, upper; (n,) each) from the last command of a motion."""
         if self._motion is not None and self._time < self._motion.duration:
             at, left = self._motion.at(self._time), self._motion.duration - self._time
-            if braking := braked(self._motion, at, left, limits, bounds):
+            braking = braking_motion(self._motion.joints, at.position, at.velocity, limits,
+                                     bounds=bounds)
+            # braking would overshoot the goal: let the motion end there
+            if not passes_goal(braking, self._motion, left):
                 self._motion, self._time = braking, 0.0
-                # the node only knows approximately where braking began
-                self._send(Played(self._number, self._unavailable, '', braking.goal))
+                self._send(Played(self._number, self._unavailable, '', braking.goal,
+                                  braking.duration))
 
     def tick(self, period: float) -> None:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""
