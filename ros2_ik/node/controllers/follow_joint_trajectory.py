@@ -1,6 +1,5 @@
 """Adapter to the action of a joint_trajectory_controller (ros2_controllers)."""
 
-from dataclasses import dataclass
 import math
 from typing import Any
 from uuid import uuid4
@@ -27,14 +26,6 @@ except ImportError:
     FollowJointTrajectory = None
 
 
-@dataclass(eq=False)
-class SentGoal:
-    """A goal of the current motion that has not ended; `handle` is None until it is accepted."""
-
-    sent_at: float      # on the motion clock [s]
-    handle: ClientGoalHandle | None = None
-
-
 class FollowJointTrajectoryController(JointTrajectoryController):
     """
     Sends each motion as a goal, which the controller starts when it accepts the goal.
@@ -58,8 +49,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         super().__init__(*arguments)
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
-        self._goals = set[SentGoal]()
-        self._newest: SentGoal | None = None
+        # goals of the current motion that have not ended, by UUID; None until a goal is accepted
+        self._goals = dict[bytes, ClientGoalHandle | None]()
         self._withdrawn = False     # the motion was stopped before its goal was accepted
         self._wait = 0.0    # time from a goal's acceptance to the start of its motion [s]
 
@@ -77,16 +68,15 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         self._wait, self.began = join, math.inf
 
     def send_trajectory(self, message: JointTrajectory) -> None:
-        sent, name = SentGoal(self.context.now()), uuid4().bytes
-        self._newest = sent
-        self._goals.add(sent)
+        name, sent_at = uuid4().bytes, self.context.now()
+        self._goals[name] = None
         self.own_goals.append(name)
         goal = FollowJointTrajectory.Goal(trajectory=message)
         if not self._braking:
             self._set_tolerances(goal)
         self._client.send_goal_async(
             goal, goal_uuid=UUID(uuid=list(name))).add_done_callback(
-            lambda future: self._on_response(sent, future.result()))
+            lambda future: self._on_response(name, sent_at, future.result()))
 
     def _set_tolerances(self, goal: 'FollowJointTrajectory.Goal') -> None:
         """Set the goal tolerances, and path tolerances that allow for the delay of the joints."""
@@ -101,41 +91,36 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                 JointTolerance(name=joint, position=most + MAX_DELAY * speed)
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
-    def _on_response(self, sent: SentGoal, handle: ClientGoalHandle) -> None:
-        if not handle.accepted:
-            self._on_rejection(sent)
-            return
-        sent.handle = handle
-        handle.get_result_async().add_done_callback(
-            lambda future: self._on_result(sent, future.result()))
-        # a goal of an earlier or stopped motion would run unsupervised; braking ends by itself
-        if (sent not in self._goals or self._withdrawn
-                or self.released and not self._braking):
-            handle.cancel_goal_async()
-            return
-        # the acceptance of the last goal shows how slow the controller is at present
-        self.receive_delay = RECEIVE_DELAY + self.context.now() - sent.sent_at
-        if math.isinf(self.began):
-            self.began = self.context.now() + self._wait
+    def _on_response(self, name: bytes, sent_at: float, handle: ClientGoalHandle) -> None:
+        is_of_motion = name in self._goals
+        if handle.accepted:
+            # a goal of an earlier or stopped motion would run unsupervised; braking ends by itself
+            if not is_of_motion or self._withdrawn or self.released and not self._braking:
+                handle.cancel_goal_async()
+            # the acceptance of the last goal shows how slow the controller is at present
+            else:
+                self.receive_delay = RECEIVE_DELAY + self.context.now() - sent_at
+                if math.isinf(self.began):
+                    self.began = self.context.now() + self._wait
+            if is_of_motion:
+                self._goals[name] = handle
+                handle.get_result_async().add_done_callback(
+                    lambda future: self._on_result(name, future.result()))
+        elif is_of_motion:
+            del self._goals[name]
+            self.refused = not self._goals
+            self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
+            # the motion's goal would run unsupervised if its braking was rejected
+            for before in filter(None, self._goals.values()):
+                before.cancel_goal_async()
 
-    def _on_rejection(self, sent: SentGoal) -> None:
-        if sent not in self._goals:
-            return
-        self._goals.remove(sent)
-        self.refused = not self._goals
-        self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
-        # the motion's goal would run unsupervised if its braking was rejected
-        for before in self._goals:
-            if before.handle:
-                before.handle.cancel_goal_async()
-
-    def _on_result(self, sent: SentGoal,
+    def _on_result(self, name: bytes,
                    answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
-        if sent not in self._goals:
+        # of an earlier motion, or cancelled or replaced by a later goal, by this node
+        if name not in self._goals:
             return
-        self._goals.remove(sent)
-        # cancelled, or replaced by a later goal, by this node
-        if self._withdrawn or sent is not self._newest:
+        del self._goals[name]
+        if self._withdrawn or name != self.own_goals[-1]:
             return
         result, status = answer.result, answer.status
         if status == GoalStatus.STATUS_SUCCEEDED and result.error_code == result.SUCCESSFUL:
@@ -145,7 +130,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                      f'{result.error_string or "no reason given"} ({result.error_code})')
 
     def unanswered(self) -> str:
-        if any(goal.handle is None for goal in self._goals):
+        if None in self._goals.values():
             return (f"controller '{self.name}' has not said whether it accepts the goal that was "
                     'sent to it')
         if self._withdrawn and self._goals:
@@ -157,9 +142,9 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         if self.began < math.inf:
             super().stop(limits, bounds, measured, follows)
         # no goal has been accepted: nothing moves, and the joints stay at the start of the motion
-        elif not self.released:
-            self._withdrawn, start = True, self.motion.at(0.0)
-            self._begin(Motion(self.joints, 0.0, lambda _: start), braking=True)
+        else:
+            self._withdrawn = True
+            self._come_to_rest(self.motion.at(0.0).position, 0.0)
 
     def forget(self) -> None:
         # goals of a controller that was killed or restarted would remain open forever
