@@ -109,7 +109,7 @@ class Trajectories(JointTrajectoryController):
     """Controller that keeps its last trajectory."""
 
     kind, usual_topic = 'trajectories', '{}'
-    told = output = None
+    told = None
 
     def unavailable_reason(self):
         return ''

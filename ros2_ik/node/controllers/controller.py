@@ -200,6 +200,12 @@ class Controller(ABC):
         """Destroy publishers, clients and timers."""
 
 
+def nearest_time(motion: Motion, position: Array, end: float) -> float:
+    """Return the time in [0, end] [s] at which a motion is nearest to positions (n,)."""
+    times: list[float] = np.linspace(0.0, end, N_PATH_SAMPLES).tolist()
+    return min(times, key=lambda time: float(np.abs(motion.at(time).position - position).max()))
+
+
 def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
     Return whether braking, started `left` [s] before a motion's end, would overshoot its goal.

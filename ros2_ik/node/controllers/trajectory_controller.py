@@ -16,7 +16,7 @@ from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.core.internals import braking_motion
 from ros2_ik.node.controllers.controller import (
     Controller,
-    N_PATH_SAMPLES,
+    nearest_time,
     passes_goal,
     PATH_TOLERANCE,
     USUAL_DELAY,
@@ -129,8 +129,8 @@ class JointTrajectoryController(Controller):
         # joint_states do not suffice: a moving arm is at rest for a moment when it reverses
         left = self._foreign_until - self.context.now()
         if left > 0:
-            return (f"nothing was moved: a trajectory of another client for controller "
-                    f"'{self.name}' lasts for {left:.2g} s more")
+            return ('nothing was moved: a trajectory of another client, or of a servo whose '
+                    f"process died, for controller '{self.name}' lasts for {left:.2g} s more")
         return ''
 
     @property
@@ -142,22 +142,20 @@ class JointTrajectoryController(Controller):
 
     def on_foreign_command(self, message: JointTrajectory, topic: str) -> None:
         """Release the controller if another client's trajectory moves its joints."""
-        # a trajectory without points ends the current trajectory
-        if not message.points:
-            self._foreign_until = -math.inf
-        elif not {*self.joints}.isdisjoint(message.joint_names):
-            # without a stamp, a trajectory starts on receipt
-            stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-            begins = self.context.clock.of(stamp) if stamp else self.context.now()
-            self._foreign_until = begins + seconds_of(message.points[-1])
-            # the order of receipt in the controller is unknown, so this node brakes
-            if (self._motion and not self._braking
-                    and self.context.now() < self._sent_at + SIMULTANEOUS):
-                self.failure = (f"another client commanded controller '{self.name}' within "
-                                f'{SIMULTANEOUS:g} s of this node, on {topic}: it is unknown '
-                                'whose trajectory the controller follows')
-            else:
-                self.release_to_other_client(topic)
+        if not self.output.concerns(message):
+            return
+        # without a stamp, a trajectory starts on receipt; without points, it ends the current one
+        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        begins = self.context.clock.of(stamp) if stamp else self.context.now()
+        self._foreign_until = begins + (seconds_of(message.points[-1]) if message.points else 0.0)
+        # the order of receipt in the controller is unknown, so this node brakes
+        if self._motion and not self._braking and (
+                self.context.now() < self._sent_at + SIMULTANEOUS):
+            self.failure = (f"another client commanded controller '{self.name}' within "
+                            f'{SIMULTANEOUS:g} s of this node, on {topic}: it is unknown '
+                            'whose trajectory the controller follows')
+        else:
+            self.release_to_other_client(topic)
 
     # -- commands -------------------------------------------------------------------------
 
@@ -178,6 +176,10 @@ class JointTrajectoryController(Controller):
         now, motion = self.context.now(), self.motion
         # on a curve, a joint can have states of both directions, so that it must reverse from some
         may_reverse, on_path = motion.is_curved, True
+        if measured:
+            # of the states commanded up to now
+            nearest = motion.at(nearest_time(motion, measured.position,
+                                             min(now - self.began, motion.duration)))
         if measured is None or follows:
             # from the most delayed measured state to the state commanded when the message arrives
             at = self.commanded(now - USUAL_DELAY / 2)
@@ -185,10 +187,9 @@ class JointTrajectoryController(Controller):
                 now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
             # an arm that hangs below its commands would jump at the end
             if measured:
-                others.append(self._nearest(measured.position)._replace(
-                    position=measured.position))
+                others.append(nearest._replace(position=measured.position))
         else:
-            at, nearest = measured, self._nearest(measured.position)
+            at = measured
             # The joints move on the path: a slow controller commands the velocity planned there.
             # In all other cases the controller may start at its last command.
             on_path = bool(at.velocity.any()) and bool(
@@ -206,12 +207,6 @@ class JointTrajectoryController(Controller):
         joining = max(self.began - now, 0.0)
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, joining))
-
-    def _nearest(self, position: Array) -> MotionState:
-        """Return the state commanded up to now that is nearest to measured positions (n,)."""
-        states = [self.commanded(moment) for moment in np.linspace(
-            self.began, min(self.context.now(), self.rest_at), N_PATH_SAMPLES)]
-        return min(states, key=lambda state: float(np.abs(state.position - position).max()))
 
     def close(self) -> None:
         self._commands.close()

@@ -15,6 +15,7 @@ from ros2_ik.node.controllers.controller import (
     MAX_DELAY,
     motion_limits,
     N_PATH_SAMPLES,
+    nearest_time,
     PATH_TOLERANCE,
     position_bounds,
     USUAL_DELAY,
@@ -22,6 +23,8 @@ from ros2_ik.node.controllers.controller import (
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
+
+DELAY_STEP = 2e-3   # between two delays that are compared for braking [s]
 
 
 class Outcome(NamedTuple):
@@ -123,10 +126,10 @@ class MotionExecution:
         """Return the remaining motion, from the sample before that nearest to the arm."""
         motion = self.motion
         assert motion is not None
-        times = np.linspace(0.0, motion.duration, N_PATH_SAMPLES)
-        path = np.array([motion.at(time).position for time in times])
-        apart = offset(self.robot, self.joints, path, self._measured.state(self.joints)[0])
-        begin = float(times[max(int(np.argmin(np.abs(apart).max(axis=1))) - 1, 0)])
+        near = motion.at(self.now() - self.sent_at).position
+        at = near + offset(self.robot, self.joints, self._measured.state(self.joints)[0], near)
+        begin = max(nearest_time(motion, at, motion.duration)
+                    - motion.duration / N_PATH_SAMPLES, 0.0)
         return Motion(self.joints, motion.duration - begin, lambda time: motion.at(begin + time))
 
     # -- braking --------------------------------------------------------------------------
@@ -153,27 +156,17 @@ class MotionExecution:
         """Brake a controller's joints, from their measured state if they do not follow."""
         joints, measured, at, follows = controller.joints, self._measured, None, True
         if not measured.stale(joints) and measured.have_velocities(joints):
-            at = self._measured_now(controller)
-            found = tracking(self.robot, joints, controller.commanded, measured)
+            position, velocity = measured.state(joints)
+            # drivers may report continuous joints within one turn: nearest to the commanded
+            # positions in whole turns, then moved on by age * velocity to the current time
+            commanded = controller.commanded(self.now()).position
+            age = np.array([max(self.now() - measured.moment([joint]), 0.0) for joint in joints])
+            at = MotionState(commanded + offset(self.robot, joints, position, commanded)
+                             + age * velocity, velocity, np.zeros(len(velocity)))
+            found = tracking(self.robot, joints, controller.commanded, measured, step=DELAY_STEP)
             follows = found.aside <= PATH_TOLERANCE and found.delay <= USUAL_DELAY
         controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
                         position_bounds(self.robot, joints), at, follows)
-
-    def _measured_now(self, controller: Controller) -> MotionState:
-        """
-        Return the measured state of a controller's joints, extrapolated to the current time.
-
-        Drivers may report continuous joints within one turn. Positions are therefore returned
-        within half a turn of the commanded ones.
-        """
-        position, velocity = self._measured.state(controller.joints)
-        # nearest to the commanded positions in whole turns, then moved on by age * velocity
-        commanded = controller.commanded(self.now()).position
-        age = np.array([max(self.now() - self._measured.moment([joint]), 0.0)
-                        for joint in controller.joints])
-        return MotionState(
-            commanded + offset(self.robot, controller.joints, position, commanded)
-            + age * velocity, velocity, np.zeros(len(velocity)))
 
     # -- supervision ----------------------------------------------------------------------
 
@@ -184,17 +177,18 @@ class MotionExecution:
             status = self.reason.status if self.reason else Status.CONTROL_FAILED
             return Outcome(status, 'nothing was moved: '
                            + '; '.join(one.failure for one in self.controllers))
-        if self.reason:
-            return self._outcome_at_rest(self.reason) if self.now() >= self.end else None
+        if self.reason is None and (fault := self._fault()):
+            self.stop(*fault)
+        return self._outcome_at_end() if self.now() >= self.end else None
+
+    def _fault(self) -> tuple[Status, str] | None:
+        """Return status and reason if the motion must stop, else None."""
         if reason := self._measured.stale(self.joints):
-            self.stop(Status.ROBOT_STATE_STALE, reason)
-        elif reason := self.request.cancelled():
-            self.stop(Status.PREEMPTED, reason)
-        elif reason := self._controller_fault() or self._tracking_fault():
-            self.stop(Status.CONTROL_FAILED, reason)
-        elif self.now() >= self.end:
-            return self._arrival()
-        return None
+            return Status.ROBOT_STATE_STALE, reason
+        if reason := self.request.cancelled():
+            return Status.PREEMPTED, reason
+        reason = self._controller_fault() or self._tracking_fault()
+        return (Status.CONTROL_FAILED, reason) if reason else None
 
     def _controller_fault(self) -> str:
         """Return the failure of a controller, or ''."""
@@ -226,60 +220,51 @@ class MotionExecution:
                 f'and {found.error[worst]:.3g} from all its commands of the last {MAX_DELAY:g} s; '
                 f'parameter max_tracking_error allows {limit:g}')
 
-    def _unanswered(self) -> str:
-        """Return which controller may still accept a goal and move the arm, or ''."""
-        return next((text for one in self.controllers if (text := one.unanswered())), '')
-
-    def _arrival(self) -> Outcome | None:
-        reason = self._unsettled_reason(self.controllers, 'its goal')
-        if not reason:
-            error = self._end_errors(self.controllers).max()
-            text = f'arrived after {self.now() - self.sent_at:.2f} s, {error:.1g} from the goal'
-            return self._outcome(Status.SUCCESS, '; '.join([text, *self.notes]))
-        if self.now() > self.end + self._parameters.arrival_timeout:
-            self.stop(Status.CONTROL_FAILED, 'the robot did not arrive within '
-                      f'{self._parameters.arrival_timeout:g} s after the end of the motion: '
-                      f'{reason}')
-        return None
-
     # -- rest -----------------------------------------------------------------------------
 
-    def _outcome_at_rest(self, outcome: Outcome) -> Outcome | None:
+    def _outcome_at_end(self) -> Outcome | None:
         """Return the outcome when the arm is measured at rest, or the timeout has passed."""
-        for one in self.controllers:
-            if one.released:
-                outcome = _add_reason(outcome, one.failure)
         # joints of released controllers can move on by another client
         ours = [one for one in self.controllers if not one.released]
         joints = [joint for one in ours for joint in one.joints]
-        if (reason := self._unanswered()) or not joints:
-            self._open_at = self.now()
-        elif reason := self._measured.stale(joints):
-            return outcome._replace(message=f'{outcome.message}; it is not known whether the arm '
-                                    f'stands: {reason}')
-        else:
-            reason = self._unsettled_reason(ours, 'its commanded rest position')
+        outcome, timeout = self.reason, self._parameters.arrival_timeout
+        if outcome:
+            for one in self.controllers:
+                outcome = _add_reason(outcome, one.failure)
+        # a controller that may still accept a goal, and move the arm
+        reason = next((text for one in self.controllers if (text := one.unanswered())), '')
         if reason:
-            late = self.now() > max(self.end, self._stopped_at) + self._parameters.arrival_timeout
-            return _add_reason(outcome, reason) if late else None
-        if not joints:
+            self._open_at = self.now()
+        elif not joints:
             return outcome
+        elif outcome and (stale := self._measured.stale(joints)):
+            return _add_reason(outcome, f'it is not known whether the arm stands: {stale}')
+        else:
+            reason = self._unsettled_reason(ours)
+        if reason and self.now() > max(self.end, self._stopped_at) + timeout:
+            if outcome:
+                return _add_reason(outcome, reason)
+            self.stop(Status.CONTROL_FAILED, 'the robot did not arrive within '
+                      f'{timeout:g} s after the end of the motion: {reason}')
         # wait for readings that were measured after the end
-        since = max(self.end, self._open_at)
-        return outcome if self._measured.moment(joints) >= since else None
+        if reason or self._measured.moment(joints) < max(self.end, self._open_at):
+            return None
+        text = (f'arrived after {self.now() - self.sent_at:.2f} s, '
+                f'{self._end_errors(ours).max():.1g} from the goal')
+        return outcome or self._outcome(Status.SUCCESS, '; '.join([text, *self.notes]))
 
-    def _unsettled_reason(self, controllers: list[Controller], place: str) -> str:
+    def _unsettled_reason(self, controllers: list[Controller]) -> str:
         """Return why the joints of controllers are not at rest at the end of the motion, or ''."""
         joints = [joint for one in controllers for joint in one.joints]
         if self._measured.moves(joints):
             return 'the arm still moves'
         limit, errors = self._parameters.goal_tolerance, self._end_errors(controllers)
         worst = int(np.argmax(errors))
-        if errors[worst] > limit:
-            at = self._measured.state(joints)[0][worst]
-            return (f"joint '{joints[worst]}' is at {at:.4g}, {errors[worst]:.3g} from "
-                    f'{place}; goal_tolerance allows {limit:g}')
-        return self._unanswered()
+        if errors[worst] <= limit:
+            return ''
+        place = 'its commanded rest position' if self.reason else 'its goal'
+        return (f"joint '{joints[worst]}' is at {self._measured.state(joints)[0][worst]:.4g}, "
+                f'{errors[worst]:.3g} from {place}; goal_tolerance allows {limit:g}')
 
     def _end_errors(self, controllers: list[Controller]) -> Array:
         """Return the distances (n,) of measured joints from the end of the motion [rad, m]."""

@@ -9,10 +9,8 @@ from ros2_ik.core import Array, MotionState, Robot
 from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-DELAY_STEP = 0.02   # between two candidate delays [s]
 # Maximum lead [s]: a controller may start before the node receives the acceptance of the goal.
 MAX_LEAD = 0.06
-MIN_SQUARED_SPEED = 1e-12   # commanded joints that are slower count as at rest [(rad/s)^2]
 
 
 class Tracking(NamedTuple):
@@ -33,9 +31,9 @@ class Tracking(NamedTuple):
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
-             measured: MeasuredJoints, most: float = MAX_DELAY) -> Tracking:
+             measured: MeasuredJoints, most: float = MAX_DELAY, step: float = 0.02) -> Tracking:
     """
-    Compare measured joints with their commands of the last `most` seconds.
+    Compare measured joints with their commands of the last `most` seconds, `step` [s] apart.
 
     `commanded` returns the commanded state at a time of the motion clock [s]. Each joint is
     compared at the time of its own reading, since readings differ in age.
@@ -43,22 +41,14 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
     moments, at = [measured.moment([joint]) for joint in joints], measured.state(joints)[0]
 
     # joints of one message have the same time, at which the command is evaluated once
-    def commanded_before(delay: float) -> tuple[Array, Array]:
-        states = {moment: commanded(moment - delay) for moment in {*moments}}
-        return (np.array([states[moment].position[j] for j, moment in enumerate(moments)]),
-                np.array([states[moment].velocity[j] for j, moment in enumerate(moments)]))
+    def commanded_before(delay: float) -> Array:
+        states = {moment: commanded(moment - delay).position for moment in {*moments}}
+        return np.array([states[moment][j] for j, moment in enumerate(moments)])
     # distances (delays, n) of the joints from their commands at each candidate delay
-    delays = np.arange(-MAX_LEAD, most + DELAY_STEP / 2, DELAY_STEP)
-    positions, velocities = zip(*map(commanded_before, delays.tolist()), strict=True)
-    apart = offset(robot, joints, np.array(positions), at)
+    delays = np.arange(-MAX_LEAD, most + step / 2, step).tolist()
+    apart = offset(robot, joints, np.array([commanded_before(delay) for delay in delays]), at)
     # 0 for a joint between two of its commands, else the distance from the nearest command
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
-    # refine the best candidate by a projection onto the direction of the commanded velocity
-    k = int(np.argmin(np.abs(apart).max(axis=1)))
-    velocity = velocities[k]
-    squared = float(velocity @ velocity)
-    later = (float(np.clip(apart[k] @ velocity / squared, -DELAY_STEP, DELAY_STEP))
-             if squared > MIN_SQUARED_SPEED else 0.0)
-    aside = float(np.abs(apart[k] - later * velocity).max())
-    delay = max(float(delays[k]) + later, 0.0)
-    return Tracking(delay, aside, error, commanded_before(0.0)[0], at)
+    worst = np.abs(apart).max(axis=1)
+    k = int(np.argmin(worst))
+    return Tracking(delays[k], float(worst[k]), error, commanded_before(0.0), at)
