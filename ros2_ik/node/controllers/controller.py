@@ -60,13 +60,8 @@ class ControllerContext:
         """Return the time of the motion clock [s]."""
         return self.clock.now()
 
-    async def yield_to_executor(self) -> None:
-        """Await one pass of the executor, in which it runs all callbacks that are due."""
-        executor = self.node.executor
-        await self.wait(lambda done: executor.create_task(done, None))
-
     async def pause(self, seconds: float) -> None:
-        """Sleep for `seconds` of the steady clock, without blocking the executor."""
+        """Sleep for `seconds` of the steady clock; the executor runs all due callbacks."""
         def begin(done: Callable[[object], None]) -> None:
             def end() -> None:
                 self.node.destroy_timer(timer)

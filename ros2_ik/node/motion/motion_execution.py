@@ -20,11 +20,11 @@ from ros2_ik.node.controllers.controller import (
     position_bounds,
     USUAL_DELAY,
 )
-from ros2_ik.node.motion.tracking import tracking
+from ros2_ik.node.motion.tracking import DELAY_STEP, tracking
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-DELAY_STEP = 2e-3   # between two delays that are compared for braking [s]
+FINE_STEP = 2e-3    # between two delays that are compared for braking [s]
 
 
 class Outcome(NamedTuple):
@@ -163,7 +163,9 @@ class MotionExecution:
             age = np.array([max(self.now() - measured.moment([joint]), 0.0) for joint in joints])
             at = MotionState(commanded + offset(self.robot, joints, position, commanded)
                              + age * velocity, velocity, np.zeros(len(velocity)))
-            found = tracking(self.robot, joints, controller.commanded, measured, step=DELAY_STEP)
+            compared = self.robot, joints, controller.commanded, measured
+            delay = tracking(*compared).delay
+            found = tracking(*compared, delay - DELAY_STEP, delay + DELAY_STEP, FINE_STEP)
             follows = found.aside <= PATH_TOLERANCE and found.delay <= USUAL_DELAY
         controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
                         position_bounds(self.robot, joints), at, follows)

@@ -58,9 +58,6 @@ class MotionExecutor:
         self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._retired.append(self._controllers)
         self._controllers = RobotControllers(robot, self._context)
-        # without an SRDF, which often follows in a moment, `remind` logs them
-        if robot.srdf:
-            self.remind()
         unknown = self._parameters.limited_joints() - set(robot.joint_names)
         if unknown:
             self._log.warning(f"joint_limits of '{sorted(unknown)[0]}' are ignored: robot "
@@ -220,7 +217,7 @@ class MotionExecutor:
         elif check := self._path_checks.begin(execution, motion,
                                               self._joints_of_others(execution)):
             while not check.run(SLICE):
-                await self._context.yield_to_executor()
+                await self._context.pause(0.0)
                 self._check(execution.request)
             if check.collision:
                 return blocked(check.collision, execution)

@@ -8,7 +8,7 @@ from ros2_ik.node.motion.motion_execution import MotionExecution, Outcome
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import PlanningScene
 
-SLICE = 1e-3            # computing time of a check before it yields to other callbacks [s]
+SLICE = 2e-3            # computing time of a check before it yields to other callbacks [s]
 RECHECK_SLICE = 5e-3    # computing time of a recheck per supervision step [s]
 
 

@@ -9,6 +9,7 @@ from ros2_ik.core import Array, MotionState, Robot
 from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
+DELAY_STEP = 0.02   # between two compared delays [s]
 # Maximum lead [s]: a controller may start before the node receives the acceptance of the goal.
 MAX_LEAD = 0.06
 
@@ -31,9 +32,10 @@ class Tracking(NamedTuple):
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
-             measured: MeasuredJoints, most: float = MAX_DELAY, step: float = 0.02) -> Tracking:
+             measured: MeasuredJoints, least: float = -MAX_LEAD, most: float = MAX_DELAY,
+             step: float = DELAY_STEP) -> Tracking:
     """
-    Compare measured joints with their commands of the last `most` seconds, `step` [s] apart.
+    Compare measured joints with their commands `least` to `most` seconds ago, `step` [s] apart.
 
     `commanded` returns the commanded state at a time of the motion clock [s]. Each joint is
     compared at the time of its own reading, since readings differ in age.
@@ -45,7 +47,7 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
         states = {moment: commanded(moment - delay).position for moment in {*moments}}
         return np.array([states[moment][j] for j, moment in enumerate(moments)])
     # distances (delays, n) of the joints from their commands at each candidate delay
-    delays = np.arange(-MAX_LEAD, most + step / 2, step).tolist()
+    delays = np.arange(least, most + step / 2, step).tolist()
     apart = offset(robot, joints, np.array([commanded_before(delay) for delay in delays]), at)
     # 0 for a joint between two of its commands, else the distance from the nearest command
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)

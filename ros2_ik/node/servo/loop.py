@@ -583,7 +583,7 @@ class Session:
             return
         follower, measured = self.follower, self._measured
         joints, late = follower.begin.joints, MAX_DELAY + self._ahead
-        seen = tracking(follower.robot, joints, self._commanded, measured, late)
+        seen = tracking(follower.robot, joints, self._commanded, measured, most=late)
         # a smaller bound for joints at rest, which a delay does not explain
         stands = np.array([measured.stood([joint]) > late for joint in joints])
         bound = np.where(stands, REST_FRACTION, 1.0) * most
