@@ -30,6 +30,7 @@ from ros2_ik.node.servo.process import ServoProcess
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.motion_clock import MotionClock
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.workers.pool import Pool
@@ -52,14 +53,15 @@ class IKNode(Node):
         parameters = Parameters(self)
         self._pool = Pool(parameters.workers, log)
         transforms = Transforms(self, parameters)
+        clock = MotionClock(self)
         joint_states = self._joint_states = JointStates(
-            self, self.resolve_topic_name('joint_states'), lambda: parameters.joint_state_speed)
+            self, self.resolve_topic_name('joint_states'), parameters, clock)
         state = CurrentState(parameters, joint_states, transforms, log)
         self._scene = PlanningScene(parameters, state, transforms, log,
                                     lambda *call: self.executor.create_task(*call), self._wait)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
-                                        self._servo_process)
+                                        self._servo_process, clock)
         self._motions = MotionExecutor(controllers, joint_states, state, self._scene, log)
         self._description = Description(log, parameters.root_joint, self._on_robot,
                                         self._why_no_description)

@@ -22,7 +22,7 @@ from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.player import Player
 from ros2_ik.node.state.joint_states import JointStates
-from ros2_ik.node.state.measured_joints import MeasuredJoints
+from ros2_ik.node.state.motion_clock import MotionClock
 
 JOINT = 'panda_joint1'
 FASTEST, LIMIT = 2.175, 3.0   # of JOINT: velocity [rad/s], acceleration [rad/s^2]
@@ -36,7 +36,8 @@ class Values(dict):
 
     def __init__(self, **values):
         super().__init__(
-            command_period=PERIOD, execute_state_timeout=0.5, default_max_velocity=1.0,
+            command_period=PERIOD, joint_state_speed=1.5, execute_state_timeout=0.5,
+            default_max_velocity=1.0,
             default_max_acceleration=LIMIT, default_max_jerk=60.0, start_tolerance=0.01,
             goal_tolerance=1e-3, arrival_timeout=2.0, max_jump=0.0, acceleration_scaling=1.0,
             max_tracking_error=0.2, path_resolution=0.01, limits={}, **values)
@@ -92,7 +93,7 @@ class Servo:
 
     def __init__(self, node):
         self.receivers, self.player = [], None
-        self.context = ControllerContext(node, None, None, None, self)
+        self.context = ControllerContext(node, None, None, None, self, MotionClock(node))
 
     def call(self, method, number, *arguments):
         if method is Loop.open_player:
@@ -128,16 +129,16 @@ class Arm:
                                                               [])
         self.servo = Servo(StandInNode(self._take, self._clock))
         self.context = ControllerContext(self.servo.context.node, None, self.parameters, None,
-                                         self.servo)
+                                         self.servo, MotionClock(self.servo.context.node))
         self.controller = kind('c', (joint,), '', self.context)
         self.forget()
         self.stand(1.3, start)
 
     def forget(self):
         """Drop all joint_states."""
-        self.states = JointStates(self.context.node, 'joint_states', lambda: 1.5)
-        self.states.set_robot(self.robot)
-        self.measured = MeasuredJoints(self.states, self.parameters, self.context.clock)
+        self.measured = JointStates(self.context.node, 'joint_states', self.parameters,
+                                    self.context.clock)
+        self.measured.set_robot(self.robot)
 
     def simulate(self, time):
         """Use simulated time from now on."""
@@ -168,7 +169,7 @@ class Arm:
         message = JointState(name=[self.joint], position=[float(position)], velocity=[-1.0])
         stamp = round((self.stamp if stamp is None else stamp) * 1e9)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
-        self.states.take(message)
+        self.measured.take(message)
 
     def execution(self, goal):
         return MotionExecution(MotionRequest(self.robot, {self.joint: goal}), [self.controller],

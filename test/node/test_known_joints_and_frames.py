@@ -11,6 +11,7 @@ from small_arm import small_arm, URDF
 
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.motion_clock import MotionClock
 from ros2_ik.node.state.transforms import Transforms
 
 
@@ -81,7 +82,8 @@ class Stream:
         monkeypatch.setattr('time.monotonic', lambda: 500.0 + self.now)
         node = Node(lambda: START + round((self.now + self.offset) * 1e9), publishers)
         self.lines = node.log.lines
-        self.states = JointStates(node, 'joint_states', lambda: factor)
+        self.states = JointStates(node, 'joint_states', SimpleNamespace(joint_state_speed=factor),
+                                  MotionClock(node))
         self.states.set_robot(small_arm())
 
     def tell(self, value, joint='shoulder', stamped=True, late=0.0, off=0.0):

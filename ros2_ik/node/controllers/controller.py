@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 import math
 import time
 from typing import ClassVar, TYPE_CHECKING
@@ -36,7 +35,7 @@ GOAL_EPSILON = 1e-6
 @dataclass(frozen=True)
 class ControllerContext:
     """
-    Arguments of all controllers: node, callback group, parameters and the servo's process.
+    Arguments of all controllers: node, callback group, parameters, clock of motions, and servo.
 
     `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
@@ -46,15 +45,11 @@ class ControllerContext:
     parameters: 'Parameters'
     wait: Callable[[Callable[[Callable[[object], None]], None]], Awaitable[object]]
     servo: 'ServoProcess'
+    clock: MotionClock
     # number of this node's own subscriptions to a command topic, by topic
     listeners: Counter[str] = field(default_factory=Counter)
     # when DDS has found all subscribers at the latest (steady clock [s])
     connected_at: float = 0.0
-
-    @cached_property
-    def clock(self) -> MotionClock:
-        """The clock by which motions are timed."""
-        return MotionClock(self.node)
 
     def now(self) -> float:
         """Return the time of the motion clock [s]."""

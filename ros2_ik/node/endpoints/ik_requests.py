@@ -40,7 +40,7 @@ from ros2_ik.node.motion.motion_execution import MotionRequest, Outcome
 from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.measured_joints import is_near
+from ros2_ik.node.state.joint_offsets import is_near
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.node.workers.pool import Tell, UnansweredError
 from ros2_ik.node.workers.serve import AnySearch

@@ -22,7 +22,8 @@ from ros2_ik.node.controllers.controller import (
 )
 from ros2_ik.node.motion.tracking import DELAY_STEP, tracking
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
+from ros2_ik.node.state.joint_offsets import offset
+from ros2_ik.node.state.joint_states import JointStates
 
 FINE_STEP = 2e-3    # between two delays that are compared for braking [s]
 
@@ -81,7 +82,7 @@ class MotionExecution:
     """
 
     def __init__(self, request: MotionRequest, controllers: list[Controller],
-                 measured: MeasuredJoints, parameters: Parameters) -> None:
+                 measured: JointStates, parameters: Parameters) -> None:
         self.request, self.robot, self.controllers = request, request.robot, controllers
         self.joints = tuple(joint for one in controllers for joint in one.joints)
         self._measured, self._parameters = measured, parameters

@@ -17,8 +17,8 @@ from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest,
 from ros2_ik.node.motion.path_checks import blocked, PathChecks, SLICE
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.joint_offsets import offset
 from ros2_ik.node.state.joint_states import JointStates
-from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.planning_scene import PlanningScene
 
 POLL_PERIOD = 0.02          # between two checks of a motion [s]
@@ -42,7 +42,7 @@ class MotionExecutor:
                  scene: PlanningScene, log: RcutilsLogger) -> None:
         self._context, self._parameters, self._log = context, context.parameters, log
         self._path_checks = PathChecks(state, scene, context)
-        self._measured = MeasuredJoints(joint_states, context.parameters, context.clock)
+        self._measured = joint_states
         self._robot: Robot | None = None
         self._controllers = RobotControllers(None, context)
         self._retired = list[RobotControllers]()    # of earlier robots, not closed yet

@@ -19,14 +19,15 @@ from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.measured_joints import is_near, MeasuredJoints
+from ros2_ik.node.state.joint_offsets import is_near
+from ros2_ik.node.state.joint_states import JointStates
 
 # -- the goal ----------------------------------------------------------------------------------
 
 LIMIT_ROUNDING = 1e-6   # maximum distance of a goal outside of a position limit [rad, m]
 
 
-def read_goal(request: MotionRequest, controllers: RobotControllers, measured: MeasuredJoints,
+def read_goal(request: MotionRequest, controllers: RobotControllers, measured: JointStates,
               tolerance: float) -> dict[str, float]:
     """
     Return the goal positions of the joints that controllers move; {} if there are none.

@@ -7,7 +7,8 @@ import numpy as np
 
 from ros2_ik.core import Array, MotionState, Robot
 from ros2_ik.node.controllers.controller import MAX_DELAY
-from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
+from ros2_ik.node.state.joint_offsets import offset
+from ros2_ik.node.state.joint_states import JointStates
 
 DELAY_STEP = 0.02   # between two compared delays [s]
 # Maximum lead [s]: a controller may start before the node receives the acceptance of the goal.
@@ -32,7 +33,7 @@ class Tracking(NamedTuple):
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
-             measured: MeasuredJoints, least: float = -MAX_LEAD, most: float = MAX_DELAY,
+             measured: JointStates, least: float = -MAX_LEAD, most: float = MAX_DELAY,
              step: float = DELAY_STEP) -> Tracking:
     """
     Compare measured joints with their commands `least` to `most` seconds ago, `step` [s] apart.

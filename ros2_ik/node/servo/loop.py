@@ -38,8 +38,8 @@ from ros2_ik.node.servo.messages import Begin, FromServo, Knot, OFF, ServoOutput
 from ros2_ik.node.servo.player import MAX_PAUSE, Player
 from ros2_ik.node.servo.process import Call, Names
 from ros2_ik.node.servo.velocities import Velocities
+from ros2_ik.node.state.joint_offsets import offset
 from ros2_ik.node.state.joint_states import JointStates
-from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
 
 NAME = 'ik_servo'   # of the process
@@ -110,12 +110,12 @@ class Loop:
         self._log.info('starting')
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
-        self._values = SimpleNamespace(joint_state_speed=1.5)
+        self._clock = MotionClock(node)
+        # the parameters are those of the last session
         self._joint_states = JointStates(node, names.joint_states,
-                                         lambda: self._values.joint_state_speed)
+                                         SimpleNamespace(joint_state_speed=1.5), self._clock)
         node.create_subscription(JointState, names.joint_states, self._joint_states.take,
                                  qos_profile_sensor_data)
-        self._clock = MotionClock(node)
         for mode, (topic, kind) in MESSAGES.items():
             node.create_subscription(
                 kind, names.topics[topic],
@@ -211,15 +211,14 @@ class Loop:
         """Start a session, unless the previous one still ends; the status reports its reason."""
         if self._session:
             return
-        self._values = begin.parameters
         robot = begin.scene.robot.with_frames(begin.frames)
         follower = Follower(robot, begin, 1 / begin.parameters.servo_rate)
         self._joint_states.set_robot(robot)
-        measured = MeasuredJoints(self._joint_states, begin.parameters, self._clock)
+        self._joint_states.parameters = begin.parameters
         # collected once, then switched off while steps run
         gc.collect()
         gc.disable()
-        self._session = Session(self._context, self._clock, measured, follower)
+        self._session = Session(self._context, self._clock, self._joint_states, follower)
 
     def call_session(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the session, if there is one."""
@@ -308,7 +307,7 @@ class Session:
     - `steps`, `missed`: the numbers of all steps, and of those more than a period late.
     """
 
-    def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: MeasuredJoints,
+    def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: JointStates,
                  follower: Follower) -> None:
         self._clock, self._measured = clock, measured
         self._values = follower.begin.parameters
@@ -405,7 +404,7 @@ class Session:
     def _known_others(self) -> list[str]:
         """Return the joints that are not servoed and that joint_states contain."""
         return [joint.name for joint in self.follower.others
-                if joint.is_scalar and self._measured.is_known(joint.name)]
+                if joint.is_scalar and self._measured.get(joint.name)]
 
     def end(self, reason: str) -> None:
         """Brake, and end at rest; the reason of the first call is reported."""

@@ -1,13 +1,17 @@
-"""Readings of the joints from messages on joint_states: age, velocity, time at rest, faults."""
+"""Readings of the joints from messages on joint_states: age, velocity, rest, faults."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 import math
 import statistics
 import time
 from typing import Any, NamedTuple, TYPE_CHECKING
 
-from ros2_ik.core import Robot
+import numpy as np
+
+from ros2_ik.core import Array, Robot, Status
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.state.motion_clock import MotionClock
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -26,6 +30,7 @@ MIN_SPAN, MAX_SPAN = 0.1, 0.35    # time that these readings must cover [s]
 MAX_GAP = 1.5     # maximum interval between equal readings to count as continuous rest [s]
 MAX_POSITION = 1e6   # of a valid reading [rad, m]
 UNLIMITED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
+REST_SPEED = 0.01   # joints that are slower count as at rest, as in ros2_controllers [rad/s, m/s]
 
 
 class Reading(NamedTuple):
@@ -53,12 +58,11 @@ class JointHistory:
     """
     The recent readings of a joint, its velocity, and contradictions between readings.
 
-    `speed` is the velocity limit [rad/s, m/s]; None for an unknown joint, whose readings are not
-    compared. `turning` means that the joint is continuous.
+    `speed` is the velocity limit [rad/s, m/s], infinite for an unknown joint. `turning` means that
+    the joint is continuous.
     """
 
-    def __init__(self, reading: Reading, speed: float | None = None,
-                 turning: bool = False) -> None:
+    def __init__(self, reading: Reading, speed: float = math.inf, turning: bool = False) -> None:
         # _rest: the reading since which all readings have shown the current position
         self.reading = self._rest = reading
         self.speed, self.turning = speed, turning
@@ -79,8 +83,7 @@ class JointHistory:
         stamped = bool(reading.stamp and last.stamp)
         older = (stamped and reading.stamp < last.stamp
                  and reading.received - last.received < SETTLED)
-        wrong = (self.speed is not None and bool(factor)
-                 and self._contradicts(reading, older, self.speed * factor))
+        wrong = bool(factor) and self._contradicts(reading, older, self.speed * factor)
         if older:
             return wrong
         # a repeated stamp is no new measurement, so the reading keeps its age
@@ -150,12 +153,12 @@ class JointStates:
     """
     The readings of each joint; several publishers can each publish some of the joints.
 
-    `topic` is the resolved name of joint_states, and `factor` returns the argument `factor` of
-    JointHistory.take.
+    `topic` is the resolved name of joint_states; `parameters` has joint_state_speed, the argument
+    `factor` of JointHistory.take, and execute_state_timeout.
     """
 
-    def __init__(self, node: 'Node', topic: str, factor: Callable[[], float]) -> None:
-        self._node, self._topic, self._factor = node, topic, factor
+    def __init__(self, node: 'Node', topic: str, parameters: Any, clock: MotionClock) -> None:
+        self._node, self._topic, self.parameters, self._clock = node, topic, parameters, clock
         self._joints: dict[str, JointHistory] = {}
         # by joint: maximum speed [rad/s, m/s], and whether the joint is continuous
         self._limits: dict[str, tuple[float, bool]] = {}
@@ -166,8 +169,11 @@ class JointStates:
         limits = ((joint, joint.velocity_limit) for joint in robot.joints if joint.is_scalar)
         self._limits = {joint.name: (limit if 0 < limit < math.inf else UNLIMITED,
                                      joint.kind == 'continuous') for joint, limit in limits}
-        self._joints = {name: JointHistory(old.reading, *self._limits.get(name, (None, False)))
+        self._joints = {name: self._history(name, old.reading)
                         for name, old in self._joints.items()}
+
+    def _history(self, name: str, reading: Reading) -> JointHistory:
+        return JointHistory(reading, *self._limits.get(name, (math.inf, False)))
 
     def take(self, message: 'JointState') -> None:
         """Record a JointState; positions that are NaN or beyond MAX_POSITION are ignored."""
@@ -179,7 +185,7 @@ class JointStates:
                            f'{len(positions)} positions is ignored')
             return
         _, stamp, received = Reading.of(None, message.header.stamp)
-        factor = self._factor()
+        factor = self.parameters.joint_state_speed
         nan, wrong = dict[str, float](), list[str]()
         for name, position in zip(names, positions, strict=True):
             if not abs(position) < MAX_POSITION:    # fails for NaN, too
@@ -188,7 +194,7 @@ class JointStates:
             self.newest = reading = Reading(position, stamp, received)
             known = self._joints.get(name)
             if known is None:
-                self._joints[name] = JointHistory(reading, *self._limits.get(name, (None, False)))
+                self._joints[name] = self._history(name, reading)
             elif known.take(reading, factor):
                 wrong.append(name)
         if nan:
@@ -201,10 +207,6 @@ class JointStates:
         """Return the last reading of a joint."""
         joint = self._joints.get(name)
         return joint.reading if joint else None
-
-    def history(self, name: str) -> JointHistory:
-        """Return the readings of a joint; there must be one."""
-        return self._joints[name]
 
     def age(self, reading: Reading) -> float:
         """
@@ -240,6 +242,61 @@ class JointStates:
     def contradictions(self) -> list[str]:
         """Return the error texts of all joints whose readings contradict each other."""
         return [text for name in self._joints if (text := self.contradiction(name))]
+
+    # -- state for motions ----------------------------------------------------------------
+
+    def stale(self, joints: Iterable[str]) -> str:
+        """Return the reason why positions of joints cannot be used for motions now, or ''."""
+        if fault := self._clock.fault:
+            return fault
+        limit = self.parameters.execute_state_timeout
+        for name in joints:
+            if (reading := self.get(name)) is None:
+                return f"no joint_states received for joint '{name}'"
+            if contradiction := self.contradiction(name):
+                return contradiction
+            if not reading.stamp:
+                return (f"joint_states of joint '{name}' have no header.stamp, so that their age "
+                        'is unknown; the driver must set it to the time of measurement')
+            if self.age(reading) > limit:
+                return (f"joint_states of joint '{name}' are {self.age_text(reading)}; "
+                        f'parameter execute_state_timeout allows {limit:g} s')
+        return ''
+
+    def require(self, joints: Sequence[str]) -> None:
+        """Raise RequestError (ROBOT_STATE_STALE) unless all joints have usable positions."""
+        if stale := self.stale(joints):
+            raise RequestError(Status.ROBOT_STATE_STALE, stale)
+
+    def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
+        """Return positions and velocities, (n,) each; below REST_SPEED, a velocity is 0."""
+        known = [self._joints[name] for name in joints]
+        speeds = [joint.velocity or 0.0 for joint in known]
+        return (np.array([joint.reading.value for joint in known]),
+                np.array([v if abs(v) > REST_SPEED else 0.0 for v in speeds]))
+
+    def have_velocities(self, joints: Iterable[str]) -> bool:
+        """Return whether the velocities of all joints are known."""
+        return all(self._joints[name].velocity is not None for name in joints)
+
+    def moves(self, joints: Sequence[str]) -> str:
+        """Return a text on the first joint that moves or whose velocity is unknown, or ''."""
+        for name in joints:
+            speed = self._joints[name].velocity
+            if speed is None:
+                return (f"joint_states have too few readings of joint '{name}' (too recent or "
+                        'too rare): it is not known whether it moves')
+            if abs(speed) > REST_SPEED:
+                return f"joint '{name}' moves at {speed:.3g}/s, not by a motion of this node"
+        return ''
+
+    def moment(self, joints: Iterable[str]) -> float:
+        """Return the time of the oldest of the joints' last readings, on the motion clock [s]."""
+        return self._clock.of(min(self._joints[name].reading.stamp for name in joints))
+
+    def stood(self, joints: Iterable[str]) -> float:
+        """Return how long all of the joints have been at their current positions [s]."""
+        return min(self._joints[name].stood for name in joints)
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=5.0)
