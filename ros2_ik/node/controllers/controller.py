@@ -113,10 +113,10 @@ class Controller(ABC):
     def start(self, motion: Motion, join: float) -> None:
         """Send a motion; the joints, at rest, first move to its start within `join` [s]."""
 
-    def _begin(self, motion: Motion, braking: bool) -> None:
+    def _begin(self, motion: Motion, braking: bool, join: float = 0.0) -> None:
         if not braking:
             self.failure, self.refused = '', False
-        self._motion, self._braking, self.began = motion, braking, self.context.now()
+        self._motion, self._braking, self.began = motion, braking, self.context.now() + join
 
     @abstractmethod
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
@@ -163,11 +163,10 @@ class Controller(ABC):
         """Return the commanded state at a time of the motion clock [s]."""
         return self.motion.at(moment - self.began)
 
-    def resting(self) -> dict[str, float]:
-        """Return commanded rest positions by joint; {} if moving, released or never commanded."""
-        if self._motion is None or self.context.now() < self.rest_at:
-            return {}
-        return dict(zip(self.joints, self._motion.goal.tolist(), strict=True))
+    def resting(self) -> Array | None:
+        """Return the commanded rest positions (n,), None if moving or without a motion."""
+        is_resting = self._motion and self.context.now() >= self.rest_at
+        return self.motion.goal if is_resting else None
 
     @property
     def motion(self) -> Motion:
@@ -177,13 +176,8 @@ class Controller(ABC):
 
     @property
     def rest_at(self) -> float:
-        """End of the current motion on the motion clock [s]; there must be a motion."""
-        return self.began + self.motion.duration
-
-    @property
-    def commanded_until(self) -> float:
         """End of the last motion, or time of the release, on the motion clock [s]."""
-        return self.rest_at if self._motion else self.began
+        return self.began + (self._motion.duration if self._motion else 0.0)
 
     @abstractmethod
     def close(self) -> None:

@@ -65,8 +65,7 @@ class Stream(Controller):
 
     def start(self, motion: Motion, join: float) -> None:
         # hold the last command for `join`, while the joints of other controllers reach their start
-        self._begin(motion, braking=False)
-        self.began += join
+        self._begin(motion, braking=False, join=join)
         # the player interpolates between these states by cubic polynomials
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
         states = [motion.at(max(time - join, 0.0)) for time in times]

@@ -160,11 +160,9 @@ class JointTrajectoryController(Controller):
     # -- commands -------------------------------------------------------------------------
 
     def start(self, motion: Motion, join: float) -> None:
-        self._begin(motion, braking=False)
-        message = trajectory_message(motion, join)
         # the motion itself starts after the interval `join` of the message
-        self.began += join
-        self.send_trajectory(message)
+        self._begin(motion, braking=False, join=join)
+        self.send_trajectory(trajectory_message(motion, join))
         self._sent_at = self.context.now()
 
     def send_trajectory(self, message: JointTrajectory) -> None:

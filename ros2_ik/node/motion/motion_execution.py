@@ -119,9 +119,8 @@ class MotionExecution:
 
     @property
     def end(self) -> float:
-        """Planned end on the motion clock [s]; -inf if all controllers were released."""
-        return max((one.rest_at for one in self.controllers if not one.released),
-                   default=-np.inf)
+        """Planned end, or time of the last release, on the motion clock [s]."""
+        return max(one.rest_at for one in self.controllers)
 
     def way_left(self) -> Motion:
         """Return the remaining motion, from the sample before that nearest to the arm."""

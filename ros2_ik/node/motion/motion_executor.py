@@ -50,7 +50,7 @@ class MotionExecutor:
         self.servo: MotionExecution | None = None   # owns the joints of the servo
         self.servo_moves = False
         self.stops = 0   # number of calls of `stop`
-        self._closing, self._logged = False, ''
+        self._closing = False
 
     def set_robot(self, robot: Robot) -> None:
         """Stop all motions, and create the controllers of another robot."""
@@ -66,12 +66,11 @@ class MotionExecutor:
 
     def remind(self) -> None:
         """Log why controllers are not used."""
-        faults = '; '.join(self._controllers.faults)
-        if faults and faults != self._logged:
+        if faults := '; '.join(self._controllers.faults):
             self._log.error(faults + (
                 '' if self._robot and self._robot.srdf else '; groups of controllers need an SRDF '
-                '(robot_description_semantic), which has not been received'))
-        self._logged = faults
+                '(robot_description_semantic), which has not been received'),
+                throttle_duration_sec=60.0)
 
     def stop(self, status: Status, reason: str) -> int:
         """Stop all motions; return the number of stopped motions, including the servo's."""
@@ -274,15 +273,15 @@ class MotionExecutor:
         for controller in execution.controllers:
             joints = controller.joints
             position = measured.state(joints)[0]
-            if resting := controller.resting():
-                away = offset(execution.robot, joints, np.array([*resting.values()]), position)
+            if (resting := controller.resting()) is not None:
+                away = offset(execution.robot, joints, resting, position)
                 if np.abs(away).max() <= self._parameters.start_tolerance:
                     # in the turn that joint_states report
                     rest.append(position + away)
                     continue
             # at rest for REST_TIME, as measured after the last command
             if min(measured.stood(joints),
-                   measured.moment(joints) - controller.commanded_until) < REST_TIME:
+                   measured.moment(joints) - controller.rest_at) < REST_TIME:
                 raise RequestError(
                     Status.ROBOT_STATE_STALE, f"the joints of controller '{controller.name}' are "
                     'not at their commanded rest positions, and joint_states do not show them at '
