@@ -61,8 +61,8 @@ class IKNode(Node):
                                     lambda *call: self.executor.create_task(*call), self._wait)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
-                                        self._servo_process, clock)
-        self._motions = MotionExecutor(controllers, joint_states, state, self._scene, log)
+                                        self._servo_process, clock, joint_states)
+        self._motions = MotionExecutor(controllers, state, self._scene, log)
         self._description = Description(log, parameters.root_joint, self._on_robot,
                                         self._why_no_description)
         self._endpoints = make_endpoints(

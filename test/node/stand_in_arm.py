@@ -93,7 +93,7 @@ class Servo:
 
     def __init__(self, node):
         self.receivers, self.player = [], None
-        self.context = ControllerContext(node, None, None, None, self, MotionClock(node))
+        self.context = ControllerContext(node, None, None, None, self, MotionClock(node), None)
 
     def call(self, method, number, *arguments):
         if method is Loop.open_player:
@@ -128,17 +128,18 @@ class Arm:
         self.robot, self.joint, self.parameters, self.sent = (Robot.load(robot), joint, Values(),
                                                               [])
         self.servo = Servo(StandInNode(self._take, self._clock))
-        self.context = ControllerContext(self.servo.context.node, None, self.parameters, None,
-                                         self.servo, MotionClock(self.servo.context.node))
+        node = self.servo.context.node
+        clock = MotionClock(node)
+        self.measured = JointStates(node, 'joint_states', self.parameters, clock)
+        self.measured.set_robot(self.robot)
+        self.context = ControllerContext(node, None, self.parameters, None, self.servo, clock,
+                                         self.measured)
         self.controller = kind('c', (joint,), '', self.context)
-        self.forget()
         self.stand(1.3, start)
 
     def forget(self):
         """Drop all joint_states."""
-        self.measured = JointStates(self.context.node, 'joint_states', self.parameters,
-                                    self.context.clock)
-        self.measured.set_robot(self.robot)
+        self.measured._joints.clear()
 
     def simulate(self, time):
         """Use simulated time from now on."""
@@ -172,8 +173,7 @@ class Arm:
         self.measured.take(message)
 
     def execution(self, goal):
-        return MotionExecution(MotionRequest(self.robot, {self.joint: goal}), [self.controller],
-                               self.measured, self.parameters)
+        return MotionExecution(MotionRequest(self.robot, {self.joint: goal}), [self.controller])
 
     def go(self, goal, start=0.0):
         """Start a motion."""

@@ -18,8 +18,7 @@ class Surroundings:
 
     def __init__(self, arm):
         self._robot, self.known = arm.robot, SimpleNamespace(scene=Scene(arm.robot))
-        self._state = SimpleNamespace(known=lambda _: HOME, start=self._start,
-                                      contradiction=lambda _: '')
+        self._state = SimpleNamespace(known=lambda _: HOME, start=self._start)
         self.checks = PathChecks(self._state, self, arm.context)
 
     def _start(self, robot, first, *_, **__):

@@ -153,7 +153,7 @@ def test_restarted_simulation_lets_a_motion_end(monkeypatch, kind, jump):
     arm.run(0.5)
     ahead[0] += jump
     arm.run(3.0)
-    assert arm.controller.resting() == {JOINT: pytest.approx(1.0)}
+    assert arm.controller.resting() == pytest.approx([1.0])
     assert arm.controller.rest_at < arm.context.now()
     if kind is Positions:
         assert arm.sent[-1] == pytest.approx(1.0)

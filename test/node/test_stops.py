@@ -292,8 +292,7 @@ def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
             arm.joint = joint
             arm.hear(place)
     hear([0.0, 0.0])
-    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.0)), pair,
-                                arm.measured, arm.parameters)
+    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.0)), pair)
     motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.0, 1.0],
                              motion_limits(arm.robot, joints, arm.parameters))
     execution.send(motion, 0.0)
@@ -313,8 +312,7 @@ def test_joint_that_is_no_longer_published_is_stale_and_no_tracking_error(monkey
     arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
     controller = Trajectories('c', joints, '', arm.context)
     limits = motion_limits(arm.robot, joints, arm.parameters)
-    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.5)), [controller],
-                                arm.measured, arm.parameters)
+    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.5)), [controller])
 
     def hear(places, count):
         for k, (joint, place) in enumerate(zip(joints, places, strict=True)):

@@ -15,19 +15,16 @@ from rclpy.node import Node
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.servo.messages import ServoOutput
+from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
 if TYPE_CHECKING:
     from ros2_ik.node.parameters import Parameters
     from ros2_ik.node.servo.process import ServoProcess
 
-# maximum distance of measured joints from the commanded path to count as on the path [rad, m]
-PATH_TOLERANCE = 0.01
 # maximum delay of motors and controllers; joints with a larger delay do not follow [s]
 MAX_DELAY = 0.3
 N_PATH_SAMPLES = 100    # samples of a motion among which the one nearest to the arm is searched
-# up to this delay, braking starts at the commanded state, above it at the measured one [s]
-USUAL_DELAY = 0.06
 # maximum overshoot of a goal by rounding [rad, m]
 GOAL_EPSILON = 1e-6
 
@@ -35,7 +32,7 @@ GOAL_EPSILON = 1e-6
 @dataclass(frozen=True)
 class ControllerContext:
     """
-    Arguments of all controllers: node, callback group, parameters, clock of motions, and servo.
+    Parts of the node that controllers and motions use.
 
     `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
@@ -45,7 +42,8 @@ class ControllerContext:
     parameters: 'Parameters'
     wait: Callable[[Callable[[Callable[[object], None]], None]], Awaitable[object]]
     servo: 'ServoProcess'
-    clock: MotionClock
+    clock: MotionClock      # of motions
+    joint_states: JointStates
     # number of this node's own subscriptions to a command topic, by topic
     listeners: Counter[str] = field(default_factory=Counter)
     # when DDS has found all subscribers at the latest (steady clock [s])
@@ -119,14 +117,8 @@ class Controller(ABC):
         self._motion, self._braking, self.began = motion, braking, self.context.now() + join
 
     @abstractmethod
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
-             measured: MotionState | None = None, follows: bool = True) -> None:
-        """
-        Brake the motion within `limits` and position `bounds` (lower, upper; (n,) each).
-
-        `measured` is the present state, None if it is unknown. Braking starts there, not at the
-        commanded state, unless `follows`: the joints are on their path, at most USUAL_DELAY late.
-        """
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
+        """Brake the motion within `limits` and position `bounds` (lower, upper; (n,) each)."""
 
     def _come_to_rest(self, position: Array, seconds: float) -> None:
         """Adopt rest at positions (n,) in `seconds` as the end of the motion."""

@@ -11,7 +11,7 @@ from rclpy.action.client import ClientGoalHandle
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Array, IKError, Motion, MotionLimits, MotionState
+from ros2_ik.core import Array, IKError, Motion, MotionLimits
 from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
@@ -137,10 +137,9 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             return f"controller '{self.name}' has not ended the cancelled goal"
         return ''
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
-             measured: MotionState | None = None, follows: bool = True) -> None:
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         if self.began < math.inf:
-            super().stop(limits, bounds, measured, follows)
+            super().stop(limits, bounds)
         # no goal has been accepted: nothing moves, and the joints stay at the start of the motion
         else:
             self._withdrawn = True

@@ -12,7 +12,7 @@ from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Status
+from ros2_ik.core import Array, Motion, MotionLimits, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.topics import listening_nodes
@@ -72,10 +72,8 @@ class Stream(Controller):
         self._call(Player.play, self.output, times, np.array([state.position for state in states]),
                    np.array([state.velocity for state in states]), motion.is_curved)
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
-             measured: MotionState | None = None, follows: bool = True) -> None:
-        # The player brakes from its own last command, so `measured` is not needed. It reports
-        # where and when braking ends, unless the motion ends first.
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
+        # the player brakes from its own last command, and reports where and when braking ends
         self._braking = True
         self._call(Player.brake, limits, bounds)
 

@@ -14,14 +14,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.core.internals import braking_motion
-from ros2_ik.node.controllers.controller import (
-    Controller,
-    nearest_time,
-    passes_goal,
-    PATH_TOLERANCE,
-    USUAL_DELAY,
-)
+from ros2_ik.node.controllers.controller import Controller, nearest_time, passes_goal
 from ros2_ik.node.controllers.topics import CommandTopic
+from ros2_ik.node.motion.tracking import DELAY_STEP, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # between two points [s]
@@ -35,6 +30,11 @@ MAX_OWN_GOALS = 100    # more goals than a controller lists in one status messag
 SIMULTANEOUS = 0.1
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
+FINE_STEP = 2e-3    # between two delays that are compared for braking [s]
+# maximum distance of measured joints from the commanded path to count as on the path [rad, m]
+PATH_TOLERANCE = 0.01
+# up to this delay, braking starts at the commanded state, above it at the measured one [s]
+USUAL_DELAY = 0.06
 N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory may start
 
 
@@ -82,6 +82,7 @@ class JointTrajectoryController(Controller):
 
     usual_topic = '{}/joint_trajectory'
     is_action: ClassVar[bool] = False    # `topic` is that of an action
+    receive_delay = RECEIVE_DELAY
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -92,17 +93,15 @@ class JointTrajectoryController(Controller):
             context, JointTrajectory, f'{namespace}/joint_trajectory' if self.is_action
             else self.topic, 10, self.on_foreign_command)
         # the type of the goal states is not part of control_msgs
-        action = self.topic if self.is_action else f'{namespace}/follow_joint_trajectory'
+        self._action = self.topic if self.is_action else f'{namespace}/follow_joint_trajectory'
         self._goal_states = context.node.create_subscription(
-            GoalStatusArray, f'{action}{STATUS}', self._on_goal_states, STATUS_QOS,
+            GoalStatusArray, f'{self._action}{STATUS}', self._on_goal_states, STATUS_QOS,
             callback_group=context.callback_group)
         self.own_goals = deque[bytes](maxlen=MAX_OWN_GOALS)   # UUIDs
-        self._foreign_goal = ''          # action with an active goal of another client
+        self._has_foreign_goal = False   # another client's goal is active
         # end of another client's trajectory, motion clock [s]
         self._foreign_until = -math.inf
         self._sent_at = -math.inf        # time of the last sent motion, motion clock [s]
-        # maximum time until the controller receives a braking trajectory [s]
-        self.receive_delay = RECEIVE_DELAY
 
     @property
     def output(self) -> TrajectoryOutput:
@@ -114,10 +113,10 @@ class JointTrajectoryController(Controller):
         newest = max((goal.goal_info for goal in reversed(message.status_list)
                       if goal.status in ACTIVE),
                      key=lambda goal: (goal.stamp.sec, goal.stamp.nanosec), default=None)
-        theirs = newest is not None and newest.goal_id.uuid.tobytes() not in self.own_goals
-        self._foreign_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''
-        if theirs:
-            self.release_to_other_client(self._foreign_goal)
+        self._has_foreign_goal = bool(
+            newest and newest.goal_id.uuid.tobytes() not in self.own_goals)
+        if self._has_foreign_goal:
+            self.release_to_other_client(self._action)
 
     def unavailable_reason(self) -> str:
         return self.under_way() or self._commands.no_subscriber()
@@ -136,18 +135,22 @@ class JointTrajectoryController(Controller):
     @property
     def foreign_goal(self) -> str:
         # a controller that was killed leaves its last goal states behind
-        present = self._foreign_goal and self.context.node.count_publishers(
+        present = self._has_foreign_goal and self.context.node.count_publishers(
             self._goal_states.topic_name)
-        return self._foreign_goal if present else ''
+        return self._action if present else ''
 
     def on_foreign_command(self, message: JointTrajectory, topic: str) -> None:
         """Release the controller if another client's trajectory moves its joints."""
-        if not self.output.concerns(message):
+        # a trajectory without points ends the current trajectory
+        if not message.points:
+            self._foreign_until = -math.inf
             return
-        # without a stamp, a trajectory starts on receipt; without points, it ends the current one
+        if {*self.joints}.isdisjoint(message.joint_names):
+            return
+        # without a stamp, a trajectory starts on receipt
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         begins = self.context.clock.of(stamp) if stamp else self.context.now()
-        self._foreign_until = begins + (seconds_of(message.points[-1]) if message.points else 0.0)
+        self._foreign_until = begins + seconds_of(message.points[-1])
         # the order of receipt in the controller is unknown, so this node brakes
         if self._motion and not self._braking and (
                 self.context.now() < self._sent_at + SIMULTANEOUS):
@@ -169,16 +172,34 @@ class JointTrajectoryController(Controller):
         """Send a trajectory."""
         self._commands.publish(message)
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array],
-             measured: MotionState | None = None, follows: bool = True) -> None:
-        now, motion = self.context.now(), self.motion
+    def _measured(self) -> MotionState | None:
+        """Return the measured state, extrapolated to the current time; None if unknown."""
+        states, joints, now = self.context.joint_states, self.joints, self.context.now()
+        if states.stale(joints) or not states.have_velocities(joints):
+            return None
+        # drivers may report continuous joints within one turn: nearest to the commanded
+        # positions in whole turns, then moved on by age * velocity
+        commanded, velocity = self.commanded(now).position, states.state(joints)[1]
+        age = np.array([max(now - states.moment([joint]), 0.0) for joint in joints])
+        return MotionState(commanded - states.away(joints, commanded) + age * velocity, velocity,
+                           np.zeros(len(velocity)))
+
+    def _follows(self) -> bool:
+        """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
+        compared = self.joints, self.commanded, self.context.joint_states
+        delay = tracking(*compared).delay
+        found = tracking(*compared, delay - DELAY_STEP, delay + DELAY_STEP, FINE_STEP)
+        return found.aside <= PATH_TOLERANCE and found.delay <= USUAL_DELAY
+
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
+        now, motion, measured = self.context.now(), self.motion, self._measured()
         # on a curve, a joint can have states of both directions, so that it must reverse from some
         may_reverse, on_path = motion.is_curved, True
         if measured:
             # of the states commanded up to now
             nearest = motion.at(nearest_time(motion, measured.position,
                                              min(now - self.began, motion.duration)))
-        if measured is None or follows:
+        if measured is None or self._follows():
             # from the most delayed measured state to the state commanded when the message arrives
             at = self.commanded(now - USUAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(

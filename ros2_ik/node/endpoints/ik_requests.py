@@ -7,6 +7,8 @@ import time
 from typing import Any
 
 from moveit_msgs.msg import PositionIKRequest
+import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core import (
     Array,
@@ -40,7 +42,6 @@ from ros2_ik.node.motion.motion_execution import MotionRequest, Outcome
 from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.joint_offsets import is_near
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.node.workers.pool import Tell, UnansweredError
 from ros2_ik.node.workers.serve import AnySearch
@@ -224,6 +225,14 @@ class IKRequests(Parts):
         answer.motion_seconds = float(outcome.motion_seconds)
         return solution
 
+    def _away(self, robot: Robot, name: str, value: Any) -> float:
+        """Return the distance of a joint from its current position, in the shorter direction."""
+        if robot.joint(name).is_scalar:
+            return abs(float(self.joint_states.away([name], value)[0]))
+        at = self.current_state.known(robot)[name]
+        here, there = (robot.to_q({name: positions}) for positions in (at, value))
+        return float(np.abs(pin.difference(robot.model, here, there)).max())
+
     def _refusal(self, question: PreparedRequest, solution: IKSolution) -> Outcome | None:
         """
         Return the refusal of a motion for which the solution may not hold, or None.
@@ -237,8 +246,7 @@ class IKRequests(Parts):
         at, joints = self.current_state.known(question.robot), solution.best_joints
         for name in sorted({*question.needed, *question.request.seed}
                            - {*question.search.problem.joint_names}):
-            if name in at and not is_near(question.robot, name, at[name], joints[name],
-                                          REST_TOLERANCE):
+            if name in at and self._away(question.robot, name, joints[name]) > REST_TOLERANCE:
                 return Outcome(Status.INVALID_ROBOT_STATE, f"nothing was moved: joint '{name}' is "
                                f'at {at[name]}, but the solution holds for {joints[name]}, which '
                                'the search did not change; ask again with the present position')

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_ik.core import Array, Contact, Motion, MotionState, Robot, Scene, Status
+from ros2_ik.core import Array, Contact, Motion, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollisionCheck
 from ros2_ik.node.controllers.controller import (
     Controller,
@@ -16,16 +16,9 @@ from ros2_ik.node.controllers.controller import (
     motion_limits,
     N_PATH_SAMPLES,
     nearest_time,
-    PATH_TOLERANCE,
     position_bounds,
-    USUAL_DELAY,
 )
-from ros2_ik.node.motion.tracking import DELAY_STEP, tracking
-from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.joint_offsets import offset
-from ros2_ik.node.state.joint_states import JointStates
-
-FINE_STEP = 2e-3    # between two delays that are compared for braking [s]
+from ros2_ik.node.motion.tracking import tracking
 
 
 class Outcome(NamedTuple):
@@ -81,12 +74,12 @@ class MotionExecution:
     `request.joints` are the goal positions of joints of the controllers.
     """
 
-    def __init__(self, request: MotionRequest, controllers: list[Controller],
-                 measured: JointStates, parameters: Parameters) -> None:
+    def __init__(self, request: MotionRequest, controllers: list[Controller]) -> None:
         self.request, self.robot, self.controllers = request, request.robot, controllers
         self.joints = tuple(joint for one in controllers for joint in one.joints)
-        self._measured, self._parameters = measured, parameters
-        self.limits = motion_limits(request.robot, self.joints, parameters)
+        context = controllers[0].context
+        self._measured, self._parameters = context.joint_states, context.parameters
+        self.limits = motion_limits(request.robot, self.joints, context.parameters)
         self.motion: Motion | None = None       # None until it is sent to the controllers
         self.sent_at = 0.0              # on the motion clock [s]
         self.reason: Outcome | None = None      # of braking
@@ -127,7 +120,8 @@ class MotionExecution:
         motion = self.motion
         assert motion is not None
         near = motion.at(self.now() - self.sent_at).position
-        at = near + offset(self.robot, self.joints, self._measured.state(self.joints)[0], near)
+        # the measured positions, of continuous joints in the turn of the commands
+        at = near - self._measured.away(self.joints, near)
         begin = max(nearest_time(motion, at, motion.duration)
                     - motion.duration / N_PATH_SAMPLES, 0.0)
         return Motion(self.joints, motion.duration - begin, lambda time: motion.at(begin + time))
@@ -145,30 +139,13 @@ class MotionExecution:
             if one.released:
                 continue
             try:
-                self._brake(one)
+                one.stop(motion_limits(self.robot, one.joints, self._parameters),
+                         position_bounds(self.robot, one.joints))
             # the other controllers, and other motions, are braked all the same
             except Exception as error:
                 one.context.node.get_logger().error(traceback.format_exc())
                 self.reason = _add_reason(self.reason, f"controller '{one.name}' was not braked: "
                                           f'{type(error).__name__}: {error}')
-
-    def _brake(self, controller: Controller) -> None:
-        """Brake a controller's joints, from their measured state if they do not follow."""
-        joints, measured, at, follows = controller.joints, self._measured, None, True
-        if not measured.stale(joints) and measured.have_velocities(joints):
-            position, velocity = measured.state(joints)
-            # drivers may report continuous joints within one turn: nearest to the commanded
-            # positions in whole turns, then moved on by age * velocity to the current time
-            commanded = controller.commanded(self.now()).position
-            age = np.array([max(self.now() - measured.moment([joint]), 0.0) for joint in joints])
-            at = MotionState(commanded + offset(self.robot, joints, position, commanded)
-                             + age * velocity, velocity, np.zeros(len(velocity)))
-            compared = self.robot, joints, controller.commanded, measured
-            delay = tracking(*compared).delay
-            found = tracking(*compared, delay - DELAY_STEP, delay + DELAY_STEP, FINE_STEP)
-            follows = found.aside <= PATH_TOLERANCE and found.delay <= USUAL_DELAY
-        controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
-                        position_bounds(self.robot, joints), at, follows)
 
     # -- supervision ----------------------------------------------------------------------
 
@@ -204,8 +181,7 @@ class MotionExecution:
         """Return which joint is too far from its commands, or how controllers differ, or ''."""
         assert self.motion is not None
         motion, began = self.motion, min(one.began for one in self.controllers)
-        found = tracking(self.robot, self.joints, lambda moment: motion.at(moment - began),
-                         self._measured)
+        found = tracking(self.joints, lambda moment: motion.at(moment - began), self._measured)
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         # the path was checked as one motion of all controllers, so they must be synchronous
         begins = [min(one.began, self.now()) for one in self.controllers]
@@ -217,8 +193,11 @@ class MotionExecution:
                     f'max_tracking_error allows {limit:g}')
         if not found.error[worst] > limit > 0:
             return ''
-        return (f"joint '{self.joints[worst]}' does not follow: it was at "
-                f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, '
+        joint = self.joints[worst]
+        at = self._measured.state([joint])[0][0]
+        commanded = motion.at(self._measured.moment([joint]) - began).position[worst]
+        return (f"joint '{joint}' does not follow: it was at {at:.4g}, commanded to be at "
+                f'{commanded:.4g}, '
                 f'and {found.error[worst]:.3g} from all its commands of the last {MAX_DELAY:g} s; '
                 f'parameter max_tracking_error allows {limit:g}')
 
@@ -270,9 +249,8 @@ class MotionExecution:
 
     def _end_errors(self, controllers: list[Controller]) -> Array:
         """Return the distances (n,) of measured joints from the end of the motion [rad, m]."""
-        return np.concatenate([np.abs(offset(
-            self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
-            for one in controllers])
+        return np.concatenate([np.abs(self._measured.away(one.joints, one.motion.goal))
+                               for one in controllers])
 
 
 def _add_reason(outcome: Outcome, reason: str) -> Outcome:

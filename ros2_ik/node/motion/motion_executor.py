@@ -17,8 +17,6 @@ from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest,
 from ros2_ik.node.motion.path_checks import blocked, PathChecks, SLICE
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.joint_offsets import offset
-from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.planning_scene import PlanningScene
 
 POLL_PERIOD = 0.02          # between two checks of a motion [s]
@@ -38,11 +36,11 @@ class MotionExecutor:
     Each joint has one owner at a time, a motion or the servo. Runs in the node's thread only.
     """
 
-    def __init__(self, context: ControllerContext, joint_states: JointStates, state: CurrentState,
-                 scene: PlanningScene, log: RcutilsLogger) -> None:
+    def __init__(self, context: ControllerContext, state: CurrentState, scene: PlanningScene,
+                 log: RcutilsLogger) -> None:
         self._context, self._parameters, self._log = context, context.parameters, log
         self._path_checks = PathChecks(state, scene, context)
-        self._measured = joint_states
+        self._measured = context.joint_states
         self._robot: Robot | None = None
         self._controllers = RobotControllers(None, context)
         self._retired = list[RobotControllers]()    # of earlier robots, not closed yet
@@ -142,8 +140,7 @@ class MotionExecutor:
         """
         request = MotionRequest(robot, {}, stops=self.stops)
         self._check(request)
-        execution = MotionExecution(request, self._controllers.choose(joints), self._measured,
-                                    self._parameters)
+        execution = MotionExecution(request, self._controllers.choose(joints))
         for other in self._executions:
             if (checked | {*execution.joints}) & {*other.joints}:
                 raise RequestError(Status.CONTROL_FAILED, f'a motion of {other.request.who} is '
@@ -173,8 +170,7 @@ class MotionExecutor:
                          self._parameters.goal_tolerance)
         if not goal:
             return None
-        execution = MotionExecution(replace(request, joints=goal), self._controllers.choose(goal),
-                                    self._measured, self._parameters)
+        execution = MotionExecution(replace(request, joints=goal), self._controllers.choose(goal))
         if self.servo and (taken := {*execution.joints} & {*self.servo.joints}):
             raise RequestError(
                 Status.CONTROL_FAILED, f"the servo is on for joint '{min(taken)}'; nothing was "
@@ -223,8 +219,7 @@ class MotionExecutor:
         # time has passed: the motion may have been stopped, or the joints moved
         self._check(execution.request)
         self._rest(execution)
-        away = offset(execution.robot, execution.joints, motion.at(0.0).position,
-                      self._measured.state(execution.joints)[0])
+        away = self._measured.away(execution.joints, motion.at(0.0).position)
         if np.abs(away).max() > self._parameters.start_tolerance:
             raise RequestError(
                 Status.CONTROL_FAILED, 'the robot moved away from the planned start while the '
@@ -274,7 +269,7 @@ class MotionExecutor:
             joints = controller.joints
             position = measured.state(joints)[0]
             if (resting := controller.resting()) is not None:
-                away = offset(execution.robot, joints, resting, position)
+                away = measured.away(joints, resting)
                 if np.abs(away).max() <= self._parameters.start_tolerance:
                     # in the turn that joint_states report
                     rest.append(position + away)

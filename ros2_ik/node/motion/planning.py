@@ -19,7 +19,6 @@ from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.joint_offsets import is_near
 from ros2_ik.node.state.joint_states import JointStates
 
 # -- the goal ----------------------------------------------------------------------------------
@@ -55,8 +54,7 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
                                f'[{joint.lower:.6g}, {joint.upper:.6g}]')
         if name in allowed and controllers.sharing([name]):
             goal[name] = float(value)
-        elif measured.stale([name]) or not is_near(
-                robot, name, measured.state([name])[0][0], value, tolerance):
+        elif measured.stale([name]) or abs(measured.away([name], value)) > tolerance:
             if name in allowed:
                 raise RequestError(Status.CONTROL_FAILED, controllers.lack([name]))
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
@@ -124,25 +122,25 @@ def usable(limits: MotionLimits, scaling: float, parameters: Parameters) -> Moti
 def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
            parameters: Parameters) -> Motion:
     """Return the requested motion `way`, extended to all joints of an execution."""
-    joints, moving = execution.joints, list(way.joints)
-    if others := sorted({*moving} - {*joints}):
+    joints = execution.joints
+    if others := sorted({*way.joints} - {*joints}):
         raise RequestError(Status.CONTROL_FAILED, f"nothing was moved: no controller moves joint "
                            f"'{others[0]}' of the path; valid: a group whose joints have "
                            'controllers')
-    # joints outside of `way` stay at the start
-    indices = np.array([moving.index(joint) if joint in moving else -1 for joint in joints])
-    moved = indices >= 0
-    begin = np.where(moved, way.at(0.0).position[indices], goal)
+    columns, begin = [joints.index(joint) for joint in way.joints], goal.copy()
+    begin[columns] = way.at(0.0).position
     away = np.abs(begin - start)
     worst = int(away.argmax())
     if away[worst] > parameters.start_tolerance:
         raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[worst]}' is "
                            f'{away[worst]:.3g} from the start of the path; nothing was moved')
 
+    # joints outside of `way` stay at the start
     def state(time: float) -> MotionState:
-        at = way.at(time)
-        return MotionState(np.where(moved, at.position[indices], start),
-                           *(np.where(moved, each[indices], 0.0) for each in at[1:]))
+        whole = MotionState(start.copy(), np.zeros(len(joints)), np.zeros(len(joints)))
+        for values, moved in zip(whole, way.at(time), strict=True):
+            values[columns] = moved
+        return whole
     return Motion(joints, way.duration, state, is_curved=True)
 
 

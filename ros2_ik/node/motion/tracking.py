@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_ik.core import Array, MotionState, Robot
+from ros2_ik.core import Array, MotionState
 from ros2_ik.node.controllers.controller import MAX_DELAY
-from ros2_ik.node.state.joint_offsets import offset
 from ros2_ik.node.state.joint_states import JointStates
 
 DELAY_STEP = 0.02   # between two compared delays [s]
@@ -22,17 +21,14 @@ class Tracking(NamedTuple):
     `delay` [s] is the common delay at which the joints fit the commanded path best; `aside` is the
     worst joint's distance from the path at that delay [rad, m]. `error` (n,) is the distance of
     each joint from its own nearest command between MAX_DELAY ago and MAX_LEAD ahead.
-    `commanded` and `measured` (n,) are positions at the time of measurement [rad, m].
     """
 
     delay: float
     aside: float
     error: Array
-    commanded: Array
-    measured: Array
 
 
-def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
+def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
              measured: JointStates, least: float = -MAX_LEAD, most: float = MAX_DELAY,
              step: float = DELAY_STEP) -> Tracking:
     """
@@ -41,7 +37,7 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
     `commanded` returns the commanded state at a time of the motion clock [s]. Each joint is
     compared at the time of its own reading, since readings differ in age.
     """
-    moments, at = [measured.moment([joint]) for joint in joints], measured.state(joints)[0]
+    moments = [measured.moment([joint]) for joint in joints]
 
     # joints of one message have the same time, at which the command is evaluated once
     def commanded_before(delay: float) -> Array:
@@ -49,9 +45,9 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
         return np.array([states[moment][j] for j, moment in enumerate(moments)])
     # distances (delays, n) of the joints from their commands at each candidate delay
     delays = np.arange(least, most + step / 2, step).tolist()
-    apart = offset(robot, joints, np.array([commanded_before(delay) for delay in delays]), at)
+    apart = measured.away(joints, [commanded_before(delay) for delay in delays])
     # 0 for a joint between two of its commands, else the distance from the nearest command
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
     worst = np.abs(apart).max(axis=1)
     k = int(np.argmin(worst))
-    return Tracking(delays[k], float(worst[k]), error, commanded_before(0.0), at)
+    return Tracking(delays[k], float(worst[k]), error)

@@ -38,7 +38,6 @@ from ros2_ik.node.servo.messages import Begin, FromServo, Knot, OFF, ServoOutput
 from ros2_ik.node.servo.player import MAX_PAUSE, Player
 from ros2_ik.node.servo.process import Call, Names
 from ros2_ik.node.servo.velocities import Velocities
-from ros2_ik.node.state.joint_offsets import offset
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
 
@@ -582,7 +581,7 @@ class Session:
             return
         follower, measured = self.follower, self._measured
         joints, late = follower.begin.joints, MAX_DELAY + self._ahead
-        seen = tracking(follower.robot, joints, self._commanded, measured, most=late)
+        seen = tracking(joints, self._commanded, measured, most=late)
         # a smaller bound for joints at rest, which a delay does not explain
         stands = np.array([measured.stood([joint]) > late for joint in joints])
         bound = np.where(stands, REST_FRACTION, 1.0) * most
@@ -604,9 +603,8 @@ class Session:
 
     def _apart(self) -> Array:
         """Return the distances (n,) of the measured positions from the commanded ones."""
-        follower, joints = self.follower, self.follower.begin.joints
-        return offset(follower.robot, joints, self._measured.state(joints)[0],
-                      follower.q[follower.places])
+        follower = self.follower
+        return -self._measured.away(follower.begin.joints, follower.q[follower.places])
 
     def _restart_at_measured(self) -> None:
         q = self.follower.q.copy()

@@ -68,10 +68,6 @@ class CurrentState:
         notes = [text.format(listed(names)) for text, names in lacking.items()]
         return Start(robot.to_q(values), notes)
 
-    def contradiction(self, name: str) -> str:
-        """Return an error text if readings of a joint contradict each other, or ''."""
-        return self._joint_states.contradiction(name)
-
     def known(self, robot: Robot) -> dict[str, Any]:
         """Return the positions of all joints with a reading, by name."""
         readings = {joint.name: self._reading(robot, joint) for joint in robot.joints}

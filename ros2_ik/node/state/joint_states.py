@@ -275,6 +275,14 @@ class JointStates:
         return (np.array([joint.reading.value for joint in known]),
                 np.array([v if abs(v) > REST_SPEED else 0.0 for v in speeds]))
 
+    def away(self, joints: Sequence[str], positions: Any) -> Array:
+        """Return positions (..., n) minus the measured, of continuous joints in half a turn."""
+        known = [self._joints[name] for name in joints]
+        apart: Array = np.asarray(positions, dtype=float) - [one.reading.value for one in known]
+        turning = [one.turning for one in known]
+        apart[..., turning] = np.remainder(apart[..., turning] + np.pi, 2 * np.pi) - np.pi
+        return apart
+
     def have_velocities(self, joints: Iterable[str]) -> bool:
         """Return whether the velocities of all joints are known."""
         return all(self._joints[name].velocity is not None for name in joints)
