@@ -94,7 +94,9 @@ class JointStateOutput(ServoOutput):
     message_type = JointState
 
     def concerns(self, message: JointState) -> bool:
-        return not set(self.joints).isdisjoint(message.name)
+        # simulators refuse a message with missing numbers
+        is_complete = len(message.name) in (len(message.position), len(message.velocity))
+        return is_complete and not set(self.joints).isdisjoint(message.name)
 
     def message(self, knots: Sequence[Knot]) -> JointState:
         time, position, velocity = knots[-1]
@@ -121,6 +123,10 @@ class PositionOutput(ServoOutput):
 
     order: tuple[int, ...]      # indices of the joints, () as they are
     message_type = Float64MultiArray
+
+    def concerns(self, message: Float64MultiArray) -> bool:
+        # controllers refuse another number of positions
+        return len(message.data) == len(self.joints)
 
     def message(self, knots: Sequence[Knot]) -> Float64MultiArray:
         position = knots[-1].position

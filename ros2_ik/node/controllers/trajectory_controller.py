@@ -151,12 +151,18 @@ class JointTrajectoryController(Controller):
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         begins = self.context.clock.of(stamp) if stamp else self.context.now()
         self._foreign_until = begins + seconds_of(message.points[-1])
-        # the order of receipt in the controller is unknown, so this node brakes
-        if self._motion and not self._braking and (
-                self.context.now() < self._sent_at + SIMULTANEOUS):
-            self.failure = (f"another client commanded controller '{self.name}' within "
-                            f'{SIMULTANEOUS:g} s of this node, on {topic}: it is unknown '
-                            'whose trajectory the controller follows')
+        # whose trajectory the controller follows is unknown if it received both at the same time,
+        # or may refuse the other one: then this node brakes
+        now, names = self.context.now(), message.joint_names
+        is_complete = {*self.joints} <= {*names} and all(
+            len(point.positions) == len(names) for point in message.points)
+        doubt = (f'within {SIMULTANEOUS:g} s of this node' if now < self._sent_at + SIMULTANEOUS
+                 else 'to which joints or positions are missing' if not is_complete
+                 else 'that ends in the past' if self._foreign_until < now else '')
+        if self._motion and not self._braking and doubt:
+            self.failure = (f"another client sent controller '{self.name}' a trajectory "
+                            f'on {topic} {doubt}: it is unknown whose trajectory the controller '
+                            'follows')
         else:
             self.release_to_other_client(topic)
 

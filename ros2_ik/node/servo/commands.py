@@ -72,7 +72,8 @@ def _joints(message: JointJog, follower: Follower) -> Array:
             raise wrong(f"joint '{name}' is not moved by the servo; valid: {', '.join(moved)}")
         if names.count(name) > 1:
             raise wrong(f"joint '{name}' is named {names.count(name)} times; valid: once")
-        if not math.isfinite(velocity):
+        # a square that overflows would stop the arm at once
+        if not math.isfinite(velocity * velocity):
             raise wrong(f"the velocity of joint '{name}' is {velocity}")
         values[joints.index(name)] = velocity
     return values

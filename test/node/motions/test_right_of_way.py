@@ -29,8 +29,8 @@ def theirs(client, record):
     eventually(lambda: publisher.publish(JointTrajectory(joint_names=['wheel'], points=[
         point(HOME, 1)])) or len(record.trajectories) > count, 'it is heard')
     record.trajectories.clear()
-    yield lambda *points: publisher.publish(
-        JointTrajectory(joint_names=list(ARM), points=points))
+    yield lambda *points, names=ARM: publisher.publish(
+        JointTrajectory(joint_names=list(names), points=points))
     client.node.destroy_publisher(publisher)
 
 
@@ -68,6 +68,19 @@ def test_trajectory_of_another_client_ends_a_motion(client, record, theirs, node
     assert len(commands(record)) == sent + 1, 'something was sent after theirs'
     line = [line for line in node.text.splitlines() if 'motion by service execute' in line][-1]
     assert 'CONTROL_FAILED' in line and 'with arm_controller' in line
+
+
+def test_trajectory_with_missing_joints_brakes_a_motion(client, record, theirs):
+    """The controller refuses it, and would go on with the motion."""
+    future = moving(client, record)
+    left_out = point(ELSEWHERE, 2)
+    left_out.positions, left_out.velocities = left_out.positions[:6], left_out.velocities[:6]
+    theirs(left_out, names=ARM[:6])
+    answer = client.wait(future)
+    assert answer.status == Status.CONTROL_FAILED, answer.message
+    assert 'to which joints or positions are missing' in answer.message
+    record.still()
+    assert record.at()[0] < 1.5
 
 
 def test_no_motion_starts_while_a_trajectory_of_another_client_lasts(client, record, theirs):

@@ -106,6 +106,8 @@ def test_malformed_commands_are_reported_and_move_nothing(servo):
     for mode, topic, bad, words in (
             ('pose', 'target', NO_POSE, 'further away than'),
             ('joint', 'joint_jog', twice, 'named 2 times'),
+            ('joint', 'joint_jog', JointJog(joint_names=['panda_joint1'], velocities=[1e300]),
+             "velocity of joint 'panda_joint1' is 1e+300"),
             ('twist', 'twist', twist(float('nan'), 0, 0, 0, 0, 0), 'nan')):
         servo.on(mode)
         told = len(servo.statuses)
