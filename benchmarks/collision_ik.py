@@ -23,7 +23,7 @@ from results import clock, CPU, Record, Results, WALL
 from ros2_ik.core import compile_all, Robot
 
 try:
-    from collision.contact_judge import Judge
+    from collision.contact_judge import ContactJudge
 except ImportError as absent:
     leave(absent, __doc__, 'pytracik drake python-fcl yourdfpy trimesh')
 
@@ -49,7 +49,7 @@ def solvers_for(robot: Robot, found: list[Case], drake: int) -> dict:
 
 def run_kind(kind: str, options: argparse.Namespace) -> dict[str, Record]:
     robot = Robot.load(KINDS[kind][0])
-    found, judge = cases(kind, robot, options.count, options.seed), Judge(robot)
+    found, judge = cases(kind, robot, options.count, options.seed), ContactJudge(robot)
     solvers = solvers_for(robot, found, options.drake)
     for question, _ in solvers.values():     # one-time preparation is not measured
         question(found[0])(0.05)
@@ -63,7 +63,7 @@ def run_kind(kind: str, options: argparse.Namespace) -> dict[str, Record]:
             ask, begin = question(case), now()
             q = ask(TIMEOUT)
             seconds = now() - begin
-            complaint = '' if q is None else judge.complaint(case, q)
+            complaint = '' if q is None else judge.contact_complaint(case, q)
             records[name].add(seconds, q is not None,
                               complaint and f'case {case.seed}: {complaint}')
     return records

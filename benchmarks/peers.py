@@ -1,7 +1,11 @@
 """Packages that a benchmark compares ros2_ik with, or that judge its answers."""
 
+from pathlib import Path
 import sys
 from typing import NoReturn
+
+TESTS = Path(__file__).parents[1] / 'test'
+sys.path += [str(TESTS), str(TESTS / 'core')]    # their judges
 
 # name of a module -> name of the package to install
 PACKAGES = {'fcl': 'python-fcl', 'pydrake': 'drake', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}

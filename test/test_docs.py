@@ -4,21 +4,17 @@ from dataclasses import MISSING
 from pathlib import Path
 import re
 import runpy
-import sys
 
+from judge import FileJudge, inverse
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from ros2_ik.cli.goal_file import BOUNDS
+from ros2_ik.core import Configuration, InverseKinematics, load_scene, Robot
+from ros2_ik.core.internals import function_kinds, shape_kinds, spec_fields, written_kinds
+
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / 'test/core'))
-
-from judge import FileJudge, inverse  # noqa: E402
-
-from ros2_ik.cli.goal_file import BOUNDS  # noqa: E402
-from ros2_ik.core import Configuration, InverseKinematics, load_scene, Robot  # noqa: E402
-from ros2_ik.core.internals import function_kinds, shape_kinds, spec_fields, written_kinds  # noqa: E402
-
 PAGE = (ROOT / 'docs/constraints.md').read_text(encoding='utf-8')
 MATLAB = ['PoseTarget', 'PositionTarget', 'OrientationTarget', 'Aiming', 'CartesianBounds',
           'JointBounds', 'DistanceBounds', 'FixedJoint', 'RevoluteJoint', 'PrismaticJoint']

@@ -3,19 +3,14 @@
 from pathlib import Path
 import re
 import runpy
-import sys
 
+from judge import FileJudge
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / 'test/core'))
+from ros2_ik.core import Robot
 
-from judge import FileJudge  # noqa: E402
-
-from ros2_ik.core import Robot  # noqa: E402
-
-EXAMPLES = {path.stem: path for path in (ROOT / 'examples').glob('*.py')}
+EXAMPLES = {path.stem: path for path in (Path(__file__).parents[1] / 'examples').glob('*.py')}
 UP = np.array([0, 0, 1.0])
 
 

@@ -1,9 +1,8 @@
 """Judge of configurations by other code than the solvers': yourdfpy and numpy."""
 
-import io
-
+from judge import FileJudge
 import numpy as np
-import yourdfpy
+import yourdfpy  # noqa: F401, FileJudge imports it late
 
 from constrained.geometry import rotation_angle
 from ros2_ik.core import Robot
@@ -13,26 +12,24 @@ POSITION, ORIENTATION = 1e-5, 1e-4        # error of a pose [m], [rad]
 LIMIT_TOLERANCE = 1e-6                    # of joint limits, which TRAC-IK has as float32 [m, rad]
 
 
-class Judge:
+class Judge(FileJudge):
     """Forward kinematics, centre of mass and joint limits of a robot at `joints`."""
 
     def __init__(self, robot: Robot) -> None:
-        self.robot = robot
-        self._urdf = yourdfpy.URDF.load(io.BytesIO(robot.urdf.encode()), load_meshes=False,
-                                        build_scene_graph=True)
-        self._root = robot.root_frame
-        self._limits = {j.name: (j.lower, j.upper) for j in robot.joints}
+        super().__init__(robot.urdf)
+        self.robot, self._neutral = robot, robot.to_joints(robot.neutral)
         self.joints: dict[str, float] = {}
 
     def look(self, joints: dict[str, float]) -> 'Judge':
-        """Set the joint values; values of mimic joints are ignored."""
-        self.joints = {name: value for name, value in joints.items() if name in self._limits}
-        self._urdf.update_cfg(self.joints)
+        """Set the joint values, neutral ones where none is given; ignore those of mimic joints."""
+        self.joints = {name: joints.get(name, rest) for name, rest in self._neutral.items()}
+        self.urdf.update_cfg(self.joints)
         return self
 
     def T(self, frame: str | None, relative_to: str | None = None) -> np.ndarray:
         """Return the pose of a frame (4, 4); None is the root frame."""
-        return self._urdf.get_transform(frame or self._root, relative_to or self._root)
+        root = self.robot.root_frame
+        return self.urdf.get_transform(frame or root, relative_to or root)
 
     def point(self, frame: str | None, point: np.ndarray,
               relative_to: str | None = None) -> np.ndarray:
@@ -43,17 +40,13 @@ class Judge:
     def center_of_mass(self, relative_to: str | None = None) -> np.ndarray:
         # mean of the links' centres, weighted by mass, from the URDF's inertial elements
         moment, mass = np.zeros(3), 0.0
-        for link in self._urdf.robot.links:
+        for link in self.urdf.robot.links:
             if link.inertial is not None:
                 origin = link.inertial.origin
                 center = np.zeros(3) if origin is None else origin[:3, 3]
                 moment += link.inertial.mass * self.point(link.name, center, relative_to)
                 mass += link.inertial.mass
         return moment / mass
-
-    def is_within_limits(self) -> bool:
-        return all(lower - LIMIT_TOLERANCE <= self.joints[name] <= upper + LIMIT_TOLERANCE
-                   for name, (lower, upper) in self._limits.items() if name in self.joints)
 
     def complaint(self, joints: dict[str, float], targets: dict[str, np.ndarray],
                   T_root: np.ndarray | None = None) -> str:
@@ -63,8 +56,8 @@ class Judge:
         `targets` are the wanted poses (4, 4) of frames; `T_root` is the pose of a free base.
         """
         at = self.look(joints)
-        if not at.is_within_limits():
-            return 'a joint is outside its limits'
+        if outside := at.outside(at.joints, LIMIT_TOLERANCE):
+            return f'{outside[0]} is outside its limits'
         for frame, target in targets.items():
             T = at.T(frame) if T_root is None else T_root @ at.T(frame)
             position = np.linalg.norm(T[:3, 3] - target[:3, 3])
@@ -77,8 +70,8 @@ class Judge:
     def term_complaint(self, joints: dict[str, float], terms: list) -> str:
         """Return why an answer is wrong, or '' if all terms other than costs hold."""
         at = self.look(joints)
-        if not at.is_within_limits():
-            return 'a joint is outside its limits'
+        if outside := at.outside(at.joints, LIMIT_TOLERANCE):
+            return f'{outside[0]} is outside its limits'
         for term in terms:
             if not term.is_cost and not term.violation(at) <= TOLERANCE:
                 return f'{type(term).__name__} is violated by {term.violation(at):.2g}'

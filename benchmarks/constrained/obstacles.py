@@ -2,21 +2,15 @@
 
 from collections.abc import Callable
 from functools import cache, cached_property
-from pathlib import Path
-import sys
 
+from fcl_judge import FclJudge
 import numpy as np
 
 from constrained.geometry import frame_along, ORIGIN, Z
 from constrained.judge import Judge
-
-sys.path.insert(0, str(Path(__file__).parents[2] / 'test/core'))   # judges shared with the tests
-
-from fcl_judge import FclJudge  # noqa: E402
-
-from ros2_ik.core import Robot  # noqa: E402
-from ros2_ik.core.collision import CollisionChecker  # noqa: E402
-from ros2_ik.core.scene import Box, Scene, SceneObject, Shape, Sphere  # noqa: E402
+from ros2_ik.core import Robot
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Box, Scene, SceneObject, Shape, Sphere
 
 TRIES = 200                           # random poses of one obstacle
 Place = tuple[Shape, np.ndarray]      # a shape and its pose (4, 4)

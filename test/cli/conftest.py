@@ -1,6 +1,7 @@
 """The command in this process or a child process, and judges that share no code with it."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 import json
 import os
 from pathlib import Path
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from typing import Any, NamedTuple
 
+from judge import RestJudge
 import numpy as np
 import pytest
 
@@ -130,15 +132,5 @@ def planar_arm(tmp_path: Path) -> Path:
 @pytest.fixture(scope='session')
 def judge() -> Callable[..., np.ndarray]:
     """Return yourdfpy's forward kinematics of shipped robots: T_frame_link (4, 4)."""
-    import yourdfpy
-    loaded = {}
-
-    def pose(robot: str, joints: dict[str, float], link: str, frame: str) -> np.ndarray:
-        if robot not in loaded:
-            from io import BytesIO
-            urdf = BytesIO(Robot.load(robot).urdf.encode())
-            loaded[robot] = yourdfpy.URDF.load(urdf, load_meshes=False, build_scene_graph=True)
-        model = loaded[robot]
-        model.update_cfg({name: joints.get(name, 0.0) for name in model.actuated_joint_names})
-        return np.array(model.get_transform(link, frame))
-    return pose
+    load = cache(lambda robot: RestJudge(Robot.load(robot).urdf))
+    return lambda robot, joints, link, frame: load(robot).transform(joints, link, frame)

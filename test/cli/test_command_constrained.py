@@ -2,16 +2,13 @@
 
 from pathlib import Path
 
+from judge import angle
 import numpy as np
 import pytest
 import yaml
 
 FOLDER = Path(__file__).parents[2] / 'examples/ros'
 UP, ROOM = np.array([0, 0, 1.0]), 2e-6   # how far outside a bound is inside
-
-
-def angle(a, b):
-    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
 
 
 def at(T, point):

@@ -154,8 +154,8 @@ class StillFrames(FileJudge):
         """Return the pose of a link at joint values by name, (4, 4)."""
         if joints != self._at:
             self._at = dict(joints)
-            self._urdf.update_cfg({name: joints[name] for name in self._urdf.actuated_joint_names})
-        return self._urdf.get_transform(frame, relative_to or self._urdf.base_link)
+            self.urdf.update_cfg({name: joints[name] for name in self.urdf.actuated_joint_names})
+        return self.urdf.get_transform(frame, relative_to or self.urdf.base_link)
 
 
 @lru_cache(maxsize=8)

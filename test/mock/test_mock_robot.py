@@ -1,6 +1,5 @@
 """The mock robot: topics, TF, faults, position controller, joint_command, its end and its docs."""
 
-import io
 import math
 from pathlib import Path
 import re
@@ -10,6 +9,7 @@ import sys
 import time
 from xml.etree import ElementTree
 
+from judge import FileJudge
 from mock_harness import (
     ARM,
     LIMIT,
@@ -29,7 +29,6 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
 import yaml
-import yourdfpy
 
 from ros2_ik.core import Robot, shipped_robots
 from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters, TRAJECTORY
@@ -112,16 +111,13 @@ def test_tf_of_the_links_agrees_with_yourdfpy(mock):
     mock.rest()
     known.clear()
     mock.until(lambda: known, 'TF')
-    robot = Robot.load('panda')
-    at = positions(mock.states[-1])
-    judge = yourdfpy.URDF.load(io.BytesIO(robot.urdf.encode()), load_meshes=False)
-    judge.update_cfg(at)
+    judge, at = FileJudge(Robot.load('panda').urdf), positions(mock.states[-1])
     for link in ('panda_hand', 'panda_hand_tcp', 'panda_link4', 'panda_leftfinger'):
         T, frame = np.eye(4), link
         while frame != ROOT:
             frame, step = known[frame]
             T = step @ T
-        np.testing.assert_allclose(T, judge.get_transform(link, ROOT), atol=1e-6)
+        np.testing.assert_allclose(T, judge.transform(at, link, ROOT), atol=1e-6)
     mock.node.destroy_subscription(subscription)
 
 

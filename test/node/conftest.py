@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 import pickle
 
+from judge import RestJudge
 import pytest
 
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -16,7 +17,7 @@ os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'   # before any message module is imp
 
 if find_spec('rclpy'):   # whatever else is missing is an error
     from arm_harness import mock_robot, MockRobot, Recorder
-    from node_harness import Client, Judge, NodeProcess, nodes, StartNode
+    from node_harness import Client, NodeProcess, nodes, StartNode
     from scene_harness import empty
 
     from ros2_ik.demo.domain import unused_domain
@@ -88,9 +89,9 @@ def empty_scene(client: 'Client', panda_node: 'NodeProcess') -> None:
 
 
 @pytest.fixture(scope='session')
-def panda_judge(panda: Robot) -> 'Judge':
+def panda_judge(panda: Robot) -> RestJudge:
     """Return yourdfpy's forward kinematics of the Panda."""
-    return Judge(panda)
+    return RestJudge(panda.urdf)
 
 
 @pytest.fixture(scope='module')

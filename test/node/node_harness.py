@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-import io
 import os
 from pathlib import Path
 import re
@@ -441,18 +440,3 @@ def unreachable() -> PoseStamped:
     T = np.eye(4)
     T[0, 3] = 5.0
     return stamped(T)
-
-
-class Judge:
-    """Forward kinematics by yourdfpy, which shares no code with the node."""
-
-    def __init__(self, robot: Robot) -> None:
-        import yourdfpy  # here, as conftest.py imports this file whether it is installed or not
-        self._urdf = yourdfpy.URDF.load(io.StringIO(robot.urdf), load_meshes=False,
-                                        build_collision_scene_graph=False)
-
-    def transform(self, joints: dict[str, float], link: str, frame: str) -> np.ndarray:
-        """Return T_frame_link (4, 4); joints that are not named are at zero."""
-        known = {name: joints.get(name, 0.0) for name in self._urdf.actuated_joint_names}
-        self._urdf.update_cfg(known)
-        return self._urdf.get_transform(link, frame)

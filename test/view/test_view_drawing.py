@@ -1,5 +1,6 @@
 """Surfaces of shapes and robots that are drawn."""
 
+from judge import FileJudge
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -60,20 +61,14 @@ def test_surface_is_as_large_as_the_shape(kind):
 
 
 def test_drawn_links_are_at_the_poses_of_yourdfpy():
-    yourdfpy = pytest.importorskip('yourdfpy')
-    from io import BytesIO
     robot = Robot.load('panda')
     model = RobotModel(robot)
     q = robot.random_q(np.random.default_rng(2))
-    judge = yourdfpy.URDF.load(BytesIO(robot.urdf.encode()), load_meshes=False,
-                               build_scene_graph=True)
-    values = robot.to_joints(q)
-    judge.update_cfg({name: values.get(name, 0.0) for name in judge.actuated_joint_names})
-    poses = model.poses(q)
+    judge, poses = FileJudge(robot.urdf), model.poses(q)
     assert len(poses) > 9
     for link, _, in_link in model.surfaces:
-        visual, = judge.link_map[link].visuals
-        expected = judge.get_transform(link, 'panda_link0')
+        visual, = judge.urdf.link_map[link].visuals
+        expected = judge.transform(robot.to_joints(q), link, 'panda_link0')
         if visual.origin is not None:
             expected = expected @ visual.origin
         assert np.abs(expected - (poses[link] * in_link).homogeneous).max() < 1e-6

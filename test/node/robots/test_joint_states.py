@@ -2,7 +2,8 @@
 
 from itertools import count
 
-from node_harness import eventually, Judge, matrix, seed, stamped, values
+from judge import RestJudge
+from node_harness import eventually, matrix, seed, stamped, values
 import numpy as np
 import pytest
 from small_arm import ARM, small_arm
@@ -65,7 +66,7 @@ def test_unpublished_locked_joint_must_be_in_the_seed(arm):
     assert response.status == Status.SUCCESS, response.message
     assert 'no joint_states of' in response.message   # the arm's own joints
     assert list(response.solution.joint_state.name) == list(arm.named(ARM))
-    reached = Judge(arm.robot).transform(
+    reached = RestJudge(arm.robot.urdf).transform(
         {**values(response.solution), **arm.named({'turn': 0.5})}, 'hand', 'base')
     assert np.allclose(reached, matrix(arm.target().pose), atol=2e-4)
 

@@ -1,9 +1,10 @@
 """Two tips at once, and requests for one tip of a group with two."""
 
 from builtin_interfaces.msg import Duration
+from judge import RestJudge
 from moveit_msgs.msg import PositionIKRequest
 from moveit_msgs.srv import GetCartesianPath, GetPositionIK
-from node_harness import eventually, Judge, matrix, neutral, seed, stamped, untouched, values
+from node_harness import eventually, matrix, neutral, seed, stamped, untouched, values
 import numpy as np
 import pytest
 
@@ -23,7 +24,7 @@ def baxter():
 
 def test_two_tips_are_solved_together(client, baxter):
     client.describe(baxter)
-    judge = Judge(baxter)
+    judge = RestJudge(baxter.urdf)
     for number in range(3):
         at = Configuration(baxter, untouched(baxter, number, ARMS))
         targets = [stamped(at.transform(tip)) for tip in TIPS]
@@ -48,7 +49,7 @@ def test_moveit_request_for_one_tip_keeps_the_other_arm_still(client, baxter):
         f'<robot name="baxter"><group name="both">{chains}</group></robot>'))
     client.describe(both)
     assert client.set('default_group', 'both').successful
-    judge = Judge(both)
+    judge = RestJudge(both.urdf)
     start = {**values(neutral(both)), **dict.fromkeys(ARMS[7:], 0.1)}
     for number in range(5):
         target = stamped(Configuration(both, untouched(both, number, ARMS[:7])).transform(TIPS[0]))

@@ -2,9 +2,10 @@
 Forward kinematics that share no code with the library.
 
 `FileJudge` is yourdfpy; `TreeJudge` multiplies matrices read from the URDF, for floating, planar
-and nested mimic joints and for speed; test_judge.py compares the two.
+and nested mimic joints and for speed; core/test_judge.py compares the two.
 """
 
+from collections import defaultdict
 import io
 import math
 from xml.etree import ElementTree
@@ -65,11 +66,11 @@ class Limits:
         leader, multiplier, offset = self.mimics[name]
         return multiplier * self.value(joints, leader) + offset
 
-    def outside(self, joints):
+    def outside(self, joints, tolerance=0.0):
         """Return the joints outside their limits, mimic joints up to rounding."""
         names = []
         for name, (lower, upper) in self.bounds.items():
-            slack = 1e-9 if name in self.mimics else 0.0
+            slack = max(tolerance, 1e-9 if name in self.mimics else 0.0)
             if not lower - slack <= self.value(joints, name) <= upper + slack:
                 names.append(name)
         return names
@@ -82,17 +83,25 @@ class FileJudge(Limits):
         super().__init__(text)
         import yourdfpy  # here, as conftest.py imports this file whether it is installed or not
         # yourdfpy wants a limit where the URDF gives none; FK does not look at it
-        self._urdf = yourdfpy.URDF.load(io.BytesIO(text.encode()), load_meshes=False,
+        self.urdf = yourdfpy.URDF.load(io.BytesIO(text.encode()), load_meshes=False,
                                         build_scene_graph=True)
 
     def frames(self):
         """Return the names of the links."""
-        return list(self._urdf.link_map)
+        return list(self.urdf.link_map)
 
     def transform(self, joints, frame, relative_to=None):
         """Return the pose of a link at joint values by name, (4, 4)."""
-        self._urdf.update_cfg({name: joints[name] for name in self._urdf.actuated_joint_names})
-        return self._urdf.get_transform(frame, relative_to or self._urdf.base_link)
+        self.urdf.update_cfg({name: joints[name] for name in self.urdf.actuated_joint_names})
+        return self.urdf.get_transform(frame, relative_to or self.urdf.base_link)
+
+
+class RestJudge(FileJudge):
+    """Forward kinematics by yourdfpy; joints that are not named are at zero."""
+
+    def transform(self, joints, frame, relative_to=None):
+        """Return the pose of a link at joint values by name, (4, 4)."""
+        return super().transform(defaultdict(float, joints), frame, relative_to)
 
 
 class TreeJudge(Limits):
