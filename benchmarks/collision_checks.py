@@ -16,7 +16,7 @@ neither. Times are CPU times [us]. Compare ratios within one run only.
 import argparse
 import time
 
-from collision.scenes import scattered
+from collision.scenes import random_start, scattered
 import numpy as np
 
 from ros2_ik.core import compile_all, Configuration, Robot, Scene, solve_pose
@@ -27,10 +27,10 @@ TIPS = {'panda': 'panda_hand_tcp', 'ur5': 'tool0', 'xarm7': 'link7', 'baxter': '
 WARM_UP = 20    # rounds that are not measured
 
 
-def timed(call) -> tuple:
+def timed(call, *arguments, **options) -> tuple:
     """Return the result of a call and its CPU time [us]."""
     begin = time.thread_time()
-    result = call()
+    result = call(*arguments, **options)
     return result, 1e6 * (time.thread_time() - begin)
 
 
@@ -41,7 +41,7 @@ def checks(robot: Robot, scene: Scene, states: int) -> str:
     for number in range(len(found)):
         q = robot.random_q(generator)
         for k in (0, 1)[::1 - 2 * (number % 2)]:
-            found[number, k] = timed(lambda: checkers[k].collides(q))    # noqa: B023
+            found[number, k] = timed(checkers[k].collides, q)
     (_, hull), (_, exact) = found[WARM_UP:].mean(axis=0)
     free = ' / '.join(f'{share:.0f} %' for share in 100 - 100 * found[WARM_UP:, :, 0].mean(axis=0))
     return f'{hull:6.1f} {exact:6.1f}  {exact / hull:5.2f}   free {free}'
@@ -49,22 +49,17 @@ def checks(robot: Robot, scene: Scene, states: int) -> str:
 
 def solves(robot: Robot, tip: str, count: int) -> str:
     """Measure solves of poses of random free states with and without the self-collision check."""
-    generator, found = np.random.default_rng(1), []
-    checker, moving = CollisionChecker(robot), robot.moving_joints(tip)
+    generator, checker, found = np.random.default_rng(1), CollisionChecker(robot), []
     for number in range(WARM_UP + count):
         q = robot.random_q(generator)
         while checker.collides(q):
             q = robot.random_q(generator)
         target = Configuration(robot, q).transform(tip)
-        seed = robot.to_joints(q) | {    # joints that do not move the tip stay
-            name: value for name, value in robot.to_joints(robot.random_q(generator)).items()
-            if name in moving}
-        seconds = {}
+        seed, seconds = random_start(robot, [tip], q, generator), {}
         for checked in (True, False)[::1 - 2 * (number % 2)]:
             options = {} if checked else {'collisions': False}
-            solution, seconds[checked] = timed(lambda: solve_pose(    # noqa: B023
-                robot, tip, target, seed=seed, timeout=0.2, random_state=0,    # noqa: B023
-                **options))    # noqa: B023
+            solution, seconds[checked] = timed(solve_pose, robot, tip, target, seed=seed,
+                                               timeout=0.2, random_state=0, **options)
             if not checked:
                 free = solution.success and not checker.collides(solution.q)
         found.append((seconds[True], seconds[False], free))

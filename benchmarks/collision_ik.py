@@ -13,12 +13,14 @@ finds no contact. "wrong" counts claims of success that fail this test.
 """
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 
 from collision.cases import Case, cases, ours, TracIK
 from collision.scenes import KINDS
 import numpy as np
 from peers import leave
-from results import clock, CPU, Record, Results, WALL
+from results import Record, Results
 
 from ros2_ik.core import compile_all, Robot
 
@@ -47,13 +49,14 @@ def solvers_for(robot: Robot, found: list[Case], drake: int) -> dict:
     return solvers
 
 
-def run_kind(kind: str, options: argparse.Namespace) -> dict[str, Record]:
+def run_kind(kind: str, options: argparse.Namespace, now: Callable[[], float]
+             ) -> dict[str, Record]:
     robot = Robot.load(KINDS[kind][0])
     found, judge = cases(kind, robot, options.count, options.seed), ContactJudge(robot)
     solvers = solvers_for(robot, found, options.drake)
     for question, _ in solvers.values():     # one-time preparation is not measured
         question(found[0])(0.05)
-    records, now = {name: Record() for name in solvers}, clock(options.cpu)
+    records = {name: Record() for name in solvers}
     for number, case in enumerate(found):
         warm(case)
         # the order alternates, since the first solver of a case warms the processor's caches
@@ -62,10 +65,7 @@ def run_kind(kind: str, options: argparse.Namespace) -> dict[str, Record]:
                 continue
             ask, begin = question(case), now()
             q = ask(TIMEOUT)
-            seconds = now() - begin
-            complaint = '' if q is None else judge.contact_complaint(case, q)
-            records[name].add(seconds, q is not None,
-                              complaint and f'case {case.seed}: {complaint}')
+            records[name].add(now() - begin, q, partial(judge.contact_complaint, case))
     return records
 
 
@@ -74,19 +74,6 @@ def warm(case: Case) -> None:
     generator = np.random.default_rng(0)
     for _ in range(20):
         case.checker.collides(case.robot.random_q(generator))
-
-
-def compare(options: argparse.Namespace) -> None:
-    results = Results('collision_ik', CPU if options.cpu else WALL, '1 problem each',
-                      ['pytracik', 'drake'])
-    for kind in options.kinds:
-        records = run_kind(kind, options)
-        results.add(kind, 'random', {name: record.summary(LIMITS)
-                                     for name, record in records.items()})
-        for name, record in records.items():
-            for text in record.wrong[:3]:
-                print(f'    {name}: {text}')
-    results.write(options.json)
 
 
 def main() -> None:
@@ -103,7 +90,10 @@ def main() -> None:
     parser.add_argument('--seed', type=int, default=0, help='random seed of the cases')
     options = parser.parse_args()
     compile_all()
-    compare(options)
+    results = Results('collision_ik', options.cpu, 1, ['pytracik', 'drake'], LIMITS)
+    for kind in options.kinds:
+        results.add(kind, 'random', run_kind(kind, options, results.now))
+    results.write(options.json)
 
 
 if __name__ == '__main__':

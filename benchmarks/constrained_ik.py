@@ -20,12 +20,13 @@ scene.
 """
 
 import argparse
+from collections.abc import Callable
 from functools import cache
 import gc
 
 import numpy as np
 from peers import leave
-from results import clock, CPU, Results, WALL
+from results import Results
 
 from ros2_ik.core import compile_all, Robot
 
@@ -53,20 +54,13 @@ def loaded(robot_name: str) -> tuple[Robot, Judge]:
     return robot, Judge(robot)
 
 
-def run_kind(kind: str, start: str, options: argparse.Namespace) -> dict[str, CostRecord]:
-    robot, judge = loaded(KINDS[kind][0])
-    found = cases(kind, robot, judge, start == 'near', options.count)
-    take_turns(found[:1], judge, options)    # one-time preparation is not measured
-    return take_turns(found, judge, options)
-
-
-def take_turns(found: list[Case], judge: Judge, options: argparse.Namespace
+def take_turns(found: list[Case], judge: Judge, turn: int, now: Callable[[], float]
                ) -> dict[str, CostRecord]:
     records = {OURS: CostRecord(), DRAKE: CostRecord()}
-    for first in range(0, len(found), options.turn):
+    for first in range(0, len(found), turn):
         asked: dict[str, list] = {solver: [] for solver in records}
         gc.collect()    # garbage of constructing and judging problems
-        for case in found[first:first + options.turn]:
+        for case in found[first:first + turn]:
             question = drake_robot(case).question(case.terms, case.start_joints, case.seed)
             asked[OURS].append((case, ours(case)))
             asked[DRAKE].append((case, question.solve))
@@ -74,19 +68,19 @@ def take_turns(found: list[Case], judge: Judge, options: argparse.Namespace
                 case.look()
                 question.look()
         for solver, record in records.items():
-            record.measure(asked[solver], judge, clock(options.cpu))
+            record.measure(asked[solver], judge, now)
     return records
 
 
 def compare(start: str, options: argparse.Namespace, written: Results) -> None:
     results: dict[str, dict[str, CostRecord]] = {}
     for kind in options.kinds:
-        records = results[kind] = run_kind(kind, start, options)
-        written.add(kind, start, {name: record.summary(LIMITS)
-                                  for name, record in records.items()})
-        for name, record in records.items():
-            for text in record.wrong[:3]:
-                print(f'    {name}: {text}')
+        robot, judge = loaded(KINDS[kind][0])
+        found = cases(kind, robot, judge, start == 'near', options.count)
+        # one-time preparation is not measured
+        take_turns(found[:1], judge, options.turn, written.now)
+        results[kind] = take_turns(found, judge, options.turn, written.now)
+        written.add(kind, start, results[kind])
     for kind, records in results.items():
         if records[DRAKE].costs:
             for line in compared_costs(records[OURS], records[DRAKE]):
@@ -111,8 +105,7 @@ def main() -> None:
     options = parser.parse_args()
     options.kinds = [kind for name in options.kinds for kind in FAMILIES.get(name, [name])]
     compile_all()
-    written = Results('constrained_ik', CPU if options.cpu else WALL,
-                      f'{options.turn} problems each', [DRAKE.lower()])
+    written = Results('constrained_ik', options.cpu, options.turn, [DRAKE.lower()], LIMITS)
     for start in options.starts:
         compare(start, options, written)
     written.write(options.json)

@@ -31,6 +31,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import InteractiveMarkerFeedback, MarkerArray
 from visualization_msgs.srv import GetInteractiveMarkers
 
+from ros2_ik.messages.poses import fill_pose, read_pose
+
 RATE = 30.0                    # poses per second
 ROUND = 3.0                    # duration of a circle [s]
 MAX_RADIUS = 0.15              # of a circle [m]
@@ -61,22 +63,17 @@ class Dragger:
                                          'ros2_ik/goals/get_interactive_markers')
         end = time.perf_counter() + PATIENCE
         while time.perf_counter() < end:
-            if client.service_is_ready():
+            if client.wait_for_service(0.1):
                 future = client.call_async(GetInteractiveMarkers.Request())
-                while not future.done():
-                    self.executor.spin_once(timeout_sec=1)
-                if future.result().markers:
-                    marker = future.result().markers[0]
-                    return marker.name, _se3(marker.pose)
-            self.executor.spin_once(timeout_sec=0.1)
+                self.executor.spin_until_future_complete(future, PATIENCE)
+                for marker in future.result().markers if future.done() else ():
+                    return marker.name, read_pose(marker.pose, 'the marker')
         return sys.exit(f'no marker for {PATIENCE} s')
 
     def drag(self, name: str, target: pin.SE3) -> tuple[float, ...]:
         """Send a pose; return its key."""
         pose = Pose()
-        (pose.position.x, pose.position.y, pose.position.z, pose.orientation.x,
-         pose.orientation.y, pose.orientation.z, pose.orientation.w) = pin.SE3ToXYZQUAT(
-             target).tolist()
+        fill_pose(pose, target)
         self._feedback.publish(InteractiveMarkerFeedback(
             client_id='dragger', marker_name=name, pose=pose,
             event_type=InteractiveMarkerFeedback.POSE_UPDATE))
@@ -90,12 +87,6 @@ class Dragger:
 def _key(pose: Pose) -> tuple[float, ...]:
     """Return x and y: the text of a ghost is above its marker, at another z."""
     return round(pose.position.x, 9), round(pose.position.y, 9)
-
-
-def _se3(pose: Pose) -> pin.SE3:
-    return pin.XYZQUATToSE3(np.array([
-        pose.position.x, pose.position.y, pose.position.z, pose.orientation.x,
-        pose.orientation.y, pose.orientation.z, pose.orientation.w]))
 
 
 def poses(start: pin.SE3, generator: np.random.Generator):

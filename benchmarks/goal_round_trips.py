@@ -20,6 +20,15 @@ PATIENCE = 20.0            # longest wait for the server or an answer [s]
 LONG = Duration(sec=10)    # timeout of a goal that is cancelled before
 
 
+def wait(executor: SingleThreadedExecutor, condition: Callable[[], Any], name: str) -> None:
+    """Spin until a condition holds; exit after PATIENCE."""
+    end = time.perf_counter() + PATIENCE
+    while not condition():
+        executor.spin_once(timeout_sec=1)
+        if time.perf_counter() > end:
+            sys.exit(f'{name} has not answered for {PATIENCE} s')
+
+
 class Goals:
     """A client of the action."""
 
@@ -33,11 +42,7 @@ class Goals:
             sys.exit('no action solve_constrained_ik')
 
     def wait(self, condition: Callable[[], Any]) -> None:
-        end = time.perf_counter() + PATIENCE
-        while not condition():
-            self._executor.spin_once(timeout_sec=1)
-            if time.perf_counter() > end:
-                sys.exit(f'solve_constrained_ik has not answered for {PATIENCE} s')
+        wait(self._executor, condition, 'solve_constrained_ik')
 
     def send(self, target: PoseStamped, timeout: Duration | None = None) -> Any:
         """Send a goal; return its handle and the future of its result."""

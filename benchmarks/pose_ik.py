@@ -20,12 +20,13 @@ measures a `PoseSolver`, which is made once. No solver checks collisions.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
 from peers import leave
-from results import clock, CPU, Record, Results, WALL
+from results import Record, Results
 
 from ros2_ik.core import (
     compile_all,
@@ -45,6 +46,7 @@ except ImportError as absent:
 
 ROBOTS = ('panda', 'ur5', 'xarm7', 'baxter', 'kinova')
 TIMEOUT = 0.05    # [s]
+NEAR = 0.1        # largest distance of a near start, of each joint and of a base [rad, m]
 
 
 def ours(robot: Robot, tip: str) -> Solve:
@@ -86,22 +88,24 @@ def make_solvers(robot: Robot, tip: str, peers: list[str], with_bound: bool) -> 
     return solvers
 
 
-def problems(robot: Robot, tip: str, count: int, near: bool) -> list[tuple[np.ndarray, ...]]:
-    """Draw target poses (4, 4) and starts (nq,)."""
-    generator = np.random.default_rng(1)
-    found = []
+def problems(robot: Robot, tips: Sequence[str], count: int, near: bool
+             ) -> list[tuple[list[np.ndarray], np.ndarray]]:
+    """Draw target poses (4, 4) of the tips and starts (nq,)."""
+    generator, found = np.random.default_rng(1), []
     for _ in range(count):
         q, start = robot.random_q(generator), robot.random_q(generator)
+        at = Configuration(robot, q)
         if near:
-            start = np.clip(q + generator.uniform(-0.1, 0.1, robot.nq), robot.lower, robot.upper)
-        found.append((Configuration(robot, q).transform(tip), start))
+            # in the tangent space, since a base has a quaternion
+            change = generator.uniform(-NEAR, NEAR, robot.nv)
+            start = np.clip(at.integrate(change), robot.lower, robot.upper)
+        found.append(([at.transform(tip) for tip in tips], start))
     return found
 
 
 def measure(solvers: dict[str, Solve], judge: Judge, tip: str,
             cases: list[tuple[np.ndarray, ...]], turn: int, now: Callable[[], float]
-            ) -> dict[str, dict]:
-    """Return a summary of each solver."""
+            ) -> dict[str, Record]:
     records = {name: Record() for name in solvers}
     for solver in solvers.values():    # one-time preparation is not measured
         solver(*cases[0])
@@ -114,9 +118,8 @@ def measure(solvers: dict[str, Solve], judge: Judge, tip: str,
                 answers.append((now() - begin, joints, target))
             # judged after the turn: the judge's work would empty the processor's caches
             for seconds, joints, target in answers:
-                complaint = '' if joints is None else judge.complaint(joints, {tip: target})
-                records[name].add(seconds, joints is not None, complaint)
-    return {name: record.summary((0.005,)) for name, record in records.items()}
+                records[name].add(seconds, joints, partial(judge.complaint, targets={tip: target}))
+    return records
 
 
 def main() -> None:
@@ -135,15 +138,15 @@ def main() -> None:
     options = parser.parse_args()
     compile_all()
     peers = installed_peers(options.peers)
-    results = Results('pose_ik', CPU if options.cpu else WALL, f'{options.turn} problems each',
-                      [PEERS[peer][2] for peer in peers])
+    results = Results('pose_ik', options.cpu, options.turn, [PEERS[peer][2] for peer in peers],
+                      (0.005,))
     for name in options.robots:
         robot, tip = Robot.load(name), shipped_robots()[name].tip
         solvers, judge = make_solvers(robot, tip, peers, options.bound), Judge(robot)
         for near in (False, True):
-            cases = problems(robot, tip, options.count, near)
+            cases = [(T, start) for (T,), start in problems(robot, [tip], options.count, near)]
             results.add(name, 'near' if near else 'random',
-                        measure(solvers, judge, tip, cases, options.turn, clock(options.cpu)))
+                        measure(solvers, judge, tip, cases, options.turn, results.now))
     results.write(options.json)
 
 

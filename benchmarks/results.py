@@ -1,6 +1,6 @@
 """Records of solvers' times and successes, printed, and written as JSON for docs/benchmarks.py."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 import json
 import os
@@ -14,11 +14,6 @@ import numpy as np
 CPU, WALL = "CPU time of the solver's process", 'wall clock'
 
 
-def clock(cpu: bool) -> Callable[[], float]:
-    """Return the clock of a benchmark [s]."""
-    return time.process_time if cpu else time.perf_counter
-
-
 class Record:
     """Times, successes and false claims of one solver on one kind of problem."""
 
@@ -27,11 +22,12 @@ class Record:
         self.good: list[bool] = []     # success was claimed, and the judge agrees
         self.wrong: list[str] = []     # the judge's complaints about claims of success
 
-    def add(self, seconds: float, claimed: bool, complaint: str) -> None:
-        """Add one problem; an empty `complaint` means that the judge accepts the answer."""
+    def add(self, seconds: float, answer: Any, judge: Callable[[Any], str]) -> None:
+        """Add the answer to one problem, or None; `judge` returns '' if it accepts an answer."""
+        complaint = '' if answer is None else judge(answer)
         self.seconds.append(seconds)
-        self.good.append(claimed and not complaint)
-        if claimed and complaint:
+        self.good.append(answer is not None and not complaint)
+        if complaint:
             self.wrong.append(complaint)
 
     def summary(self, limits: Sequence[float]) -> dict[str, Any]:
@@ -51,22 +47,33 @@ class Record:
 
 
 class Results:
-    """Results of one benchmark: for each kind of problem a summary of each solver, ours first."""
+    """
+    Results of one benchmark: for each kind of problem a summary of each solver, ours first.
 
-    def __init__(self, benchmark: str, clock: str, turns: str, packages: Sequence[str]) -> None:
+    `now` is its clock [s]; `limits` are the time limits of its success rates [s].
+    """
+
+    def __init__(self, benchmark: str, cpu: bool, turn: int, packages: Sequence[str],
+                 limits: Sequence[float]) -> None:
+        self.now = time.process_time if cpu else time.perf_counter
         self._head = {
-            'benchmark': benchmark, 'clock': clock, 'turns': turns,
+            'benchmark': benchmark, 'clock': CPU if cpu else WALL,
+            'turns': f'{turn} problem{"s" if turn > 1 else ""} each',
             'date': time.strftime('%Y-%m-%d'), 'machine': machine(),
             'versions': {'python': platform.python_version(), **versions(packages)}}
-        self._rows: list[dict[str, Any]] = []
+        self._limits, self._rows = limits, list[dict[str, Any]]()
 
-    def add(self, kind: str, start: str, solvers: dict[str, dict[str, Any]]) -> None:
-        """Print and store the solvers' summaries, by name, of one kind of problem."""
+    def add(self, kind: str, start: str, records: Mapping[str, Record]) -> None:
+        """Print and store the solvers' records, by name, of one kind of problem."""
         print(f'{kind}, {start} start:')
+        solvers = {name: record.summary(self._limits) for name, record in records.items()}
         ours = next(iter(solvers.values()))['mean_ms']
         for name, row in solvers.items():
             print(f'    {name:15s} {_text(row)}   mean / ours {row["mean_ms"] / ours:6.2f}',
                   flush=True)
+        for name, record in records.items():
+            for text in record.wrong[:3]:
+                print(f'    {name}: {text}')
         self._rows.append({'kind': kind, 'start': start, 'solvers': solvers})
 
     def add_versions(self, found: dict[str, str]) -> None:

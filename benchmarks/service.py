@@ -27,8 +27,9 @@ import time
 os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 
+from ament_index_python.packages import get_package_prefix
 from geometry_msgs.msg import PoseStamped
-from goal_round_trips import cancel_times, Goals, LONG
+from goal_round_trips import cancel_times, Goals, LONG, PATIENCE, wait
 import numpy as np
 import pinocchio as pin
 import rclpy
@@ -38,11 +39,11 @@ from std_srvs.srv import Trigger
 import yaml
 
 from ros2_ik.core import CollisionChecker, Configuration, Robot, shipped_robots
+from ros2_ik.messages.poses import fill_pose
 from ros2_ik.srv import ComputeIK
 
 EMPTY_SERVICE = """
 import rclpy
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from ros2_ik.srv import ComputeIK
 from std_srvs.srv import Trigger
@@ -50,9 +51,7 @@ rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # SIGTERM ends the 
 node = rclpy.create_node('empty')
 node.create_service(Trigger, 'empty', lambda request, response: response)
 node.create_service(ComputeIK, 'empty_compute_ik', lambda request, response: response)
-executor = SingleThreadedExecutor()
-executor.add_node(node)
-executor.spin()
+rclpy.spin(node)
 """
 
 
@@ -68,43 +67,28 @@ class Client:
         """Return a function: request -> answer, round trip time [s]."""
         # a deep queue: with Fast DDS the answers to other clients pass through it, too
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
-        if not client.wait_for_service(20):
+        if not client.wait_for_service(PATIENCE):
             sys.exit(f'no service {name}')
 
         def call(request: object) -> tuple[object, float]:
             begin = time.perf_counter()
             future = client.call_async(request)
-            while not future.done():
-                self.executor.spin_once(timeout_sec=10)
-                if time.perf_counter() > begin + 10:
-                    sys.exit(f'{name} has not answered for 10 s')
+            wait(self.executor, future.done, name)
             return future.result(), time.perf_counter() - begin
         return call
 
 
-def pose(target: np.ndarray) -> PoseStamped:
-    message = PoseStamped()
-    position, orientation = message.pose.position, message.pose.orientation
-    position.x, position.y, position.z = target[:3, 3].tolist()
-    quaternion = pin.Quaternion(target[:3, :3]).coeffs().tolist()
-    orientation.x, orientation.y, orientation.z, orientation.w = quaternion
-    return message
-
-
-def request(target: np.ndarray) -> ComputeIK.Request:
-    return ComputeIK.Request(targets=[pose(target)])
-
-
-def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[np.ndarray]:
-    """Yield poses (4, 4) of collision-free configurations, shifted along x by `shift` [m]."""
+def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[PoseStamped]:
+    """Yield poses of collision-free configurations, shifted along x by `shift` [m]."""
     generator, checker = np.random.default_rng(seed), CollisionChecker(robot)
     while True:
         q = robot.random_q(generator)
         if checker.collides(q):
             continue
-        T = Configuration(robot, q).transform(tip)
-        T[0, 3] += shift
-        yield T
+        message = PoseStamped()
+        fill_pose(message.pose, pin.SE3(Configuration(robot, q).transform(tip)))
+        message.pose.position.x += shift
+        yield message
 
 
 def report(name: str, seconds: Sequence[float]) -> float:
@@ -122,7 +106,7 @@ def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
     poses = targets(robot, tip, 0)
     rounds = []
     for _ in range(50 + arguments.count):     # the first 50 warm up
-        each = request(next(poses))
+        each = ComputeIK.Request(targets=[next(poses)])
         rounds.append((empty(Trigger.Request())[1], same_type(each)[1], compute_ik(each)))
     empties, same, answers = zip(*rounds[50:], strict=True)
     base = report('empty service (Trigger)', empties)
@@ -133,18 +117,19 @@ def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
     print(f'  {rest / base:.2f} times Trigger, {rest / typed:.2f} times the empty service of its '
           f'type; solved {solved} of {len(answers)}')
     goals = Goals(client.node, client.executor)
-    far = (pose(target) for target in targets(robot, tip, 2, shift=50.0))
+    far = targets(robot, tip, 2, shift=50.0)
     action(goals, poses, far, arguments)
 
     def both() -> tuple[float, float]:
-        return empty(Trigger.Request())[1], compute_ik(request(next(poses)))[1]
+        asked = ComputeIK.Request(targets=[next(poses)])
+        return empty(Trigger.Request())[1], compute_ik(asked)[1]
     beside_goals(goals, far, arguments.count, both)
 
 
-def action(goals: Goals, poses: Iterator[np.ndarray], far: Iterator[PoseStamped],
+def action(goals: Goals, poses: Iterator[PoseStamped], far: Iterator[PoseStamped],
            arguments: argparse.Namespace) -> None:
     """Measure goals one at a time, then cancelled goals."""
-    answers = [goals.round_trip(pose(next(poses))) for _ in range(20 + arguments.count)][20:]
+    answers = [goals.round_trip(next(poses)) for _ in range(20 + arguments.count)][20:]
     report('SolveConstrainedIK', [seconds for _, seconds in answers])
     solved = sum(answer.result.status == 1 for answer, _ in answers)
     print(f'  solved {solved} of {len(answers)}')
@@ -167,19 +152,6 @@ def beside_goals(goals: Goals, far: Iterator[PoseStamped], count: int, both: Cal
         report(f'ComputeIK {name}', [seconds for _, seconds in rounds])
 
 
-def node_command(name: str, robot: Robot) -> tuple[list[str], Path]:
-    """Return the command that starts a node, and its parameter file."""
-    from ament_index_python.packages import get_package_prefix
-    executable = Path(get_package_prefix('ros2_ik')) / 'lib' / 'ros2_ik' / 'ik_node'
-    parameters = {'/**': {'ros__parameters': {
-        'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf or '',
-        'default_tip': shipped_robots()[name].tip}}}
-    with tempfile.NamedTemporaryFile('w', suffix='.yaml', delete=False) as file:
-        yaml.safe_dump(parameters, file)
-    command = [sys.executable, str(executable), '--ros-args', '--params-file', file.name]
-    return command, Path(file.name)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--robot', default='panda')
@@ -187,17 +159,21 @@ def main() -> None:
     arguments = parser.parse_args()
     robot, tip = Robot.load(arguments.robot), shipped_robots()[arguments.robot].tip
     rclpy.init()
-    command, parameters = node_command(arguments.robot, robot)
-    processes = [subprocess.Popen(command), subprocess.Popen([sys.executable, '-c',
-                                                              EMPTY_SERVICE])]
-    try:
-        measure(robot, tip, arguments)
-    finally:
-        for process in processes:
-            process.terminate()
-            process.wait(5)
-        parameters.unlink()
-        rclpy.shutdown()
+    executable = Path(get_package_prefix('ros2_ik')) / 'lib/ros2_ik/ik_node'
+    with tempfile.NamedTemporaryFile('w', suffix='.yaml') as file:
+        yaml.safe_dump({'/**': {'ros__parameters': {
+            'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf or '',
+            'default_tip': tip}}}, file)
+        file.flush()
+        processes = [subprocess.Popen([sys.executable, *words]) for words in (
+            [executable, '--ros-args', '--params-file', file.name], ['-c', EMPTY_SERVICE])]
+        try:
+            measure(robot, tip, arguments)
+        finally:
+            for process in processes:
+                process.terminate()
+                process.wait(5)
+            rclpy.shutdown()
 
 
 if __name__ == '__main__':

@@ -20,7 +20,7 @@ test. Compare ratios within one run only, on one core (`taskset -c 0 tools/run .
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 import json
 import os
 from pathlib import Path
@@ -31,20 +31,20 @@ from xml.etree import ElementTree
 
 import numpy as np
 from peers import leave
-from results import CPU, Record, Results
+from results import Record, Results
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import compile_all, Configuration, Robot, solve_pose
+from ros2_ik.core import compile_all, Robot, solve_pose
 
 try:
     from constrained.judge import Judge
+    from pose_ik import problems
 except ImportError as absent:
     leave(absent, __doc__, 'yourdfpy')
 
 CHILD = Path(__file__).with_name('placo_child.py')
 TIMEOUT = 0.2         # [s]
 LIMITS = 0.005, 0.05  # time limits of the success rates [s]
-NEAR = 0.1            # largest distance of a near start, of each joint and of the base [rad, m]
 STARTS = ('random', 'near')
 
 
@@ -98,16 +98,8 @@ Solve = Callable[[Case], tuple[np.ndarray | None, float]]
 
 
 def cases(kind: Kind, start: str, count: int) -> list[Case]:
-    robot, generator, found = kind.robot, np.random.default_rng(1), []
-    for seed in range(count):
-        q, begin = robot.random_q(generator), robot.random_q(generator)
-        if start == 'near':
-            # in the tangent space, since the base has a quaternion
-            change = generator.uniform(-NEAR, NEAR, robot.nv)
-            begin = np.clip(Configuration(robot, q).integrate(change), robot.lower, robot.upper)
-        at = Configuration(robot, q)
-        found.append(Case([at.transform(tip) for tip in kind.tips], begin, seed))
-    return found
+    found = problems(kind.robot, kind.tips, count, start == 'near')
+    return [Case(targets, begin, seed) for seed, (targets, begin) in enumerate(found)]
 
 
 def ours(kind: Kind) -> Solve:
@@ -186,17 +178,15 @@ def complaint(kind: Kind, case: Case, q: np.ndarray) -> str:
     return kind.judge.complaint(joints, dict(zip(kind.tips, case.targets, strict=True)), T_root)
 
 
-def take_turns(kind: Kind, solvers: dict[str, Solve], found: list[Case]) -> dict[str, dict]:
-    """Return a summary of each solver."""
+def take_turns(kind: Kind, solvers: dict[str, Solve], found: list[Case]) -> dict[str, Record]:
     records = {name: Record() for name in solvers}
     for solver in solvers.values():    # one-time preparation is not measured
         solver(found[0])
     for case in found:
         for name, solver in solvers.items():
             q, seconds = solver(case)
-            records[name].add(seconds, q is not None,
-                              '' if q is None else complaint(kind, case, q))
-    return {name: record.summary(LIMITS) for name, record in records.items()}
+            records[name].add(seconds, q, partial(complaint, kind, case))
+    return records
 
 
 def main() -> None:
@@ -210,7 +200,7 @@ def main() -> None:
     parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     options = parser.parse_args()
     compile_all()
-    results = Results('whole_body_ik', CPU, '1 problem each', ['yourdfpy'])
+    results = Results('whole_body_ik', True, 1, ['yourdfpy'], LIMITS)
     for name in options.kinds:
         kind = KINDS[name]
         solvers, placo = {'ros2_ik': ours(kind)}, None

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 from pose_peers import trac_ik
 
-from collision.scenes import KINDS, Targets
+from collision.scenes import KINDS, random_start, Targets
 from ros2_ik.core import IKProblem, PoseTarget, Robot, solve
 from ros2_ik.core.collision import CollisionChecker
 
@@ -55,7 +55,7 @@ def cases(kind: str, robot: Robot, count: int, first: int = 0) -> list[Case]:
             hidden = free_answer(case, generator)
             # without a solution the target may be impossible: draw another
             if hidden is not None:
-                case.start = _start(robot, case.targets, hidden, generator)
+                case.start = random_start(robot, case.targets, hidden, generator)
                 found.append(case)
     return found
 
@@ -69,18 +69,6 @@ def free_answer(case: Case, generator: np.random.Generator) -> np.ndarray | None
         if answer is not None and not case.checker.collides(answer):
             return answer
     return None
-
-
-def _start(robot: Robot, targets: Targets, hidden: np.ndarray,
-           generator: np.random.Generator) -> np.ndarray:
-    """Return a random start; joints that do not move the tips have their values in `hidden`."""
-    start = robot.random_q(generator)
-    moving = frozenset().union(*(robot.moving_joints(tip) for tip in targets))
-    for joint in robot.joints:
-        if joint.name not in moving:
-            index = slice(joint.index, joint.index + joint.size)
-            start[index] = hidden[index]
-    return start
 
 
 def ours(case: Case) -> Ask:
@@ -117,6 +105,5 @@ class TracIK:
             joints = self._solvers[tip](T, start)
             if joints is None:
                 return None
-            for name, value in joints.items():
-                q[self._robot.joint(name).index] = value
+            q = self._robot.to_q(joints, q)
         return q

@@ -14,14 +14,10 @@ class ContactJudge(Judge):
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
         self._fcl = FclJudge(robot, raw=True)
-        self._scene: object = None
 
     def contact_complaint(self, case: Case, q: np.ndarray) -> str:
         """Return why an answer (nq,) is wrong, or '' if it is right."""
-        # consecutive cases share a scene, whose shapes take time to convert
-        if self._scene is not case.checker.scene:
-            self._scene = case.checker.scene
-            self._fcl.surround(case.checker.scene)
-        joints = self.robot.to_joints(q)
-        return self.complaint(joints, case.targets) or ', '.join(
-            ' - '.join(sorted(pair)) for pair in self._fcl.touching(joints))
+        joints, fcl = self.robot.to_joints(q), self._fcl.surround(case.checker.scene)
+        complaint = self.complaint(joints, case.targets) or ', '.join(
+            ' - '.join(sorted(pair)) for pair in fcl.touching(joints))
+        return complaint and f'case {case.seed}: {complaint}'

@@ -45,7 +45,7 @@ class DrakeIK:
         robot = self._robot
         if self._scene is not case.checker.scene:
             self._scene = case.checker.scene
-            self._world = DrakeWorld(robot, tuple(j.name for j in robot.joints), self._scene)
+            self._world = DrakeWorld(tuple(j.name for j in robot.joints), case.checker)
         question = self._world.question([CollisionFree(case)], robot.to_joints(case.start),
                                         case.seed)
 

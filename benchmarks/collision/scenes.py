@@ -1,6 +1,6 @@
 """Random scenes, and random target poses of the tips in each scene."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -13,6 +13,13 @@ FINGERS = ('panda_leftfinger', 'panda_rightfinger')
 PANDA, LEFT, RIGHT = 'panda_hand_tcp', 'left_gripper', 'right_gripper'
 FORWARD = Rotation.from_euler('y', np.pi / 2)     # the hand's z axis points forward
 DOWN = Rotation.from_euler('x', np.pi)
+
+
+def random_start(robot: Robot, tips: Iterable[str], hidden: np.ndarray,
+                 generator: np.random.Generator) -> np.ndarray:
+    """Return a random start; joints that do not move the tips have their values in `hidden`."""
+    moving = frozenset().union(*(robot.moving_joints(tip) for tip in tips))
+    return robot.to_q(robot.to_joints(robot.random_q(generator), moving), hidden)
 
 
 def pose(xyz, turn: Rotation | None = None) -> np.ndarray:

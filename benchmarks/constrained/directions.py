@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from judge import angle
 import numpy as np
 from pydrake.math import RotationMatrix
 
-from constrained.geometry import angle, frame_along, INF, ORIGIN, outside, rotation_angle, X, Y
+from constrained.geometry import frame_along, INF, ORIGIN, outside, rotation_angle, X, Y
 from constrained.term import Term
 from ros2_ik.core import (
     AngleBetweenVectors,

@@ -26,19 +26,18 @@ from pydrake.systems.framework import DiagramBuilder
 
 from constrained.cases import Case
 from constrained.drake_ik import DrakeRobot
-from ros2_ik.core import Robot, Scene
-from ros2_ik.core.collision import self_pairs
+from ros2_ik.core import CollisionChecker, Robot
 from ros2_ik.core.scene import robot_geometry
 
 
 class DrakeWorld(DrakeRobot):
-    """A robot of which only `joint_names` move, in a scene."""
+    """A robot of which only `joint_names` move, in the scene of a checker."""
 
-    def __init__(self, robot: Robot, joint_names: tuple[str, ...], scene: Scene) -> None:
-        self._robot, self._scene, self._builder = robot, scene, DiagramBuilder()
+    def __init__(self, joint_names: tuple[str, ...], checker: CollisionChecker) -> None:
+        self._robot, self._scene, self._builder = checker.robot, checker.scene, DiagramBuilder()
         self._ids: dict[str, list] = {}      # geometries of a link or object
-        super().__init__(robot, joint_names)
-        self._filter_pairs()
+        super().__init__(checker.robot, joint_names)
+        self._filter_pairs(checker)
         self._diagram = self._builder.Build()
         self._context = self._diagram.CreateDefaultContext()
 
@@ -65,29 +64,13 @@ class DrakeWorld(DrakeRobot):
             body, RigidTransform(T), drake_shape(shape), f'{name} {len(ids)}',
             CoulombFriction(0.5, 0.5)))
 
-    def _filter_pairs(self) -> None:
-        checked, manager = self_pairs(self._robot).checked, self._graph.collision_filter_manager()
+    def _filter_pairs(self, checker: CollisionChecker) -> None:
+        found = checker.distances(checker.robot.neutral, np.inf)
+        checked, manager = {*map(frozenset, found.names)}, self._graph.collision_filter_manager()
         for one, other in combinations(self._ids, 2):
-            if not self._is_checked(one, other, checked):
+            if frozenset((one, other)) not in checked:
                 manager.Apply(CollisionFilterDeclaration().ExcludeBetween(
                     GeometrySet(self._ids[one]), GeometrySet(self._ids[other])))
-
-    def _is_checked(self, one: str, other: str, checked: Any) -> bool:
-        """Return whether ros2_ik checks a pair; `checked` are the pairs of links."""
-        robot, objects, attached = self._robot, self._scene.objects, self._scene.attached
-        # contacts that the attached object's touch_links allow
-        for name, against in ((one, other), (other, one)):
-            if name in attached and against in attached[name].touch_links:
-                return False
-        links = [attached[name].link if name in attached else name
-                 for name in (one, other) if name not in objects]
-        # an object and a link: checked if joints move the link
-        if len(links) < 2:
-            return bool(links) and bool(robot.moving_joints(links[0]))
-        # an attached object and a link: checked if joints move them relative to each other
-        if one in attached or other in attached:
-            return bool(robot.moving_joints(*links))
-        return (min(one, other), max(one, other)) in checked
 
     def inverse_kinematics(self) -> InverseKinematics:
         return InverseKinematics(self.plant, self.plant.GetMyMutableContextFromRoot(self._context))
@@ -112,7 +95,7 @@ def drake_shape(shape: Any) -> Any:
 def drake_robot(case: Case) -> DrakeRobot:
     """Return the robot of a case; a case with a scene gets a robot of its own."""
     robot, names = case.problem.robot, case.problem.joint_names
-    return DrakeWorld(robot, names, case.world.scene) if case.world else _alone(robot, names)
+    return DrakeWorld(names, case.world.checker) if case.world else _alone(robot, names)
 
 
 @cache

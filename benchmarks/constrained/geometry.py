@@ -11,12 +11,6 @@ def outside(value, lower, upper) -> float:
     return float(np.max(np.maximum(np.maximum(lower - value, value - upper), 0)))
 
 
-def angle(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the angle between two vectors [rad]."""
-    # atan2 is accurate for small angles, unlike acos
-    return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
-
-
 def rotation_angle(R) -> float:
     """Return the angle of a rotation matrix [rad]."""
     # |axis| = 2 sin(angle), trace - 1 = 2 cos(angle)

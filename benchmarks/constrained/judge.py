@@ -69,12 +69,11 @@ class Judge(FileJudge):
 
     def term_complaint(self, joints: dict[str, float], terms: list) -> str:
         """Return why an answer is wrong, or '' if all terms other than costs hold."""
-        at = self.look(joints)
-        if outside := at.outside(at.joints, LIMIT_TOLERANCE):
-            return f'{outside[0]} is outside its limits'
+        if text := self.complaint(joints, {}):
+            return text
         for term in terms:
-            if not term.is_cost and not term.violation(at) <= TOLERANCE:
-                return f'{type(term).__name__} is violated by {term.violation(at):.2g}'
+            if not term.is_cost and not term.violation(self) <= TOLERANCE:
+                return f'{type(term).__name__} is violated by {term.violation(self):.2g}'
         return ''
 
     def cost(self, start: dict[str, float], joints: dict[str, float] | None,

@@ -5,6 +5,7 @@ The kinds of problems: each returns terms that a hidden random configuration mee
 library gets them.
 """
 
+from judge import angle
 import numpy as np
 
 from constrained.directions import (
@@ -15,7 +16,7 @@ from constrained.directions import (
     Turned,
     TurnedTowards,
 )
-from constrained.geometry import angle, frame_along, ORIGIN, X, Z
+from constrained.geometry import frame_along, ORIGIN, X, Z
 from constrained.positions import Apart, Between, Inside, NearLine
 from constrained.whole_body import Balanced, Coupled, Posture
 

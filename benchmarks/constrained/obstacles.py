@@ -31,19 +31,12 @@ class World:
 
     def distance(self, joints: dict[str, float], one: str, other: str) -> float:
         """Return the signed distance of two links or objects [m]."""
-        return self._judge.place(joints).distance(one, other)
+        return fcl_judge(self.robot).surround(self.scene).place(joints).distance(one, other)
 
     def clearance(self, joints: dict[str, float]) -> float:
         """Return the smallest signed distance of all pairs that may not touch [m]."""
-        judge = self._judge.place(joints)
+        judge = fcl_judge(self.robot).surround(self.scene).place(joints)
         return min(judge.distance(*pair) for pair in judge.pairs)
-
-    @property
-    def _judge(self) -> FclJudge:
-        judge = fcl_judge(self.robot)
-        if getattr(judge, 'scene', None) is not self.scene:
-            judge.surround(self.scene).scene = self.scene
-        return judge
 
 
 @cache

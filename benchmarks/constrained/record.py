@@ -1,6 +1,7 @@
 """Record of one solver, costs included."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from results import Record
@@ -27,13 +28,17 @@ class CostRecord(Record):
             joints = ask(TIMEOUT)
             answers.append((now() - begin, joints))
         for (case, ask), (seconds, joints) in zip(asked, answers, strict=True):
-            complaint = '' if joints is None else judge.term_complaint(
-                case.start_joints | joints, case.terms)
-            self.add(seconds, joints is not None, complaint and f'seed {case.seed}: {complaint}')
+            self.add(seconds, joints, partial(complaint, judge, case))
             if case.problem.costs:
-                found = None if complaint else joints, ask(COST_TIMEOUT, best=True)
+                found = joints if self.good[-1] else None, ask(COST_TIMEOUT, best=True)
                 self.costs.append(tuple(judge.cost(case.start_joints, answer, case.terms)
                                         for answer in found))
+
+
+def complaint(judge: Judge, case: Case, joints: dict[str, float]) -> str:
+    """Return why an answer is wrong, or '' if it is right."""
+    text = judge.term_complaint(case.start_joints | joints, case.terms)
+    return text and f'seed {case.seed}: {text}'
 
 
 def compared_costs(ours: CostRecord, theirs: CostRecord) -> list[str]:

@@ -176,7 +176,7 @@ class FclJudge:
         self.frames = still_frames(robot.urdf) if frames is None else frames
         self.tree, self.raw, self.floating = Tree(robot.urdf, robot.srdf), raw, floating
         self.solids, self.links = {}, []
-        self.world, self.held = {}, {}
+        self.world, self.held, self.scene = {}, {}, None
         for link in self.tree.root.findall('link'):
             found = [_solid(element, raw) for element in link.findall('collision')]
             if found:
@@ -184,7 +184,10 @@ class FclJudge:
                 self.links.append(link.get('name'))
 
     def surround(self, scene):
-        """Set the objects of a scene."""
+        """Set the objects of a scene, which take time to convert if it is another one."""
+        if scene is self.scene:
+            return self
+        self.scene = scene
         for name in [*self.world, *self.held]:
             del self.solids[name]
         self.world = {item.id: item.pose.homogeneous for item in scene.objects.values()}
