@@ -5,18 +5,13 @@ import math
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
+from small_robots import joint, urdf, X
 
 from ros2_ik.core import MotionLimits, Robot, straight_motion
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.internals import braking_motion
 
-SLIDE = """<robot name="slide">
-  <link name="base"/> <link name="ball"/>
-  <joint name="x" type="prismatic">
-    <parent link="base"/> <child link="ball"/> <axis xyz="1 0 0"/>
-    <limit lower="-2" upper="2" velocity="1" effort="1"/>
-  </joint>
-</robot>"""
+SLIDE = urdf(joint('x', 'prismatic', 'base', 'ball', axis=X, limits=(-2.0, 2.0)))
 LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
 
 

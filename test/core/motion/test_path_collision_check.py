@@ -5,6 +5,8 @@ import math
 from fcl_judge import FclJudge
 import numpy as np
 import pytest
+from scenes import collision
+from small_robots import joint, urdf, X
 
 from ros2_ik.core import (
     blocked,
@@ -24,14 +26,9 @@ from ros2_ik.core.internals import PathCollisionCheck
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 LIMITS = MotionLimits(np.full(7, 2.0), np.full(7, 3.0), np.full(7, 60.0))
 
-SLIDE = """<robot name="slide">
-  <link name="base"/>
-  <link name="ball"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
-  <joint name="x" type="prismatic">
-    <parent link="base"/> <child link="ball"/> <axis xyz="1 0 0"/>
-    <limit lower="-2" upper="2" velocity="1" effort="1"/>
-  </joint>
-</robot>"""
+BALL = '<link name="ball">' + collision('<sphere radius="0.1"/>', (0, 0, 0))
+SLIDE = urdf(joint('x', 'prismatic', 'base', 'ball', axis=X, limits=(-2.0, 2.0))).replace(
+    '<link name="ball">', BALL)
 
 
 def thing(name, shape, *xyz):
