@@ -1,4 +1,4 @@
-"""A node in a child process, and a client that uses it over DDS."""
+"""Nodes and mock robots in child processes, and a client that uses them over DDS."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -64,21 +64,18 @@ def eventually(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT
     return result
 
 
-class NodeProcess:
-    """A node under test; `excused_callbacks` may be long, as tests say."""
+def installed(name: str) -> str:
+    """Return the path of a program of the package."""
+    return f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/{name}'
 
-    excused_callbacks = 0
 
-    def __init__(self, domain: int, log: Path, parameters: dict[str, Any],
-                 remappings: tuple[str, ...] = (), program: tuple[str, ...] = ()) -> None:
+class Program:
+    """A program in a child process, in a ROS domain; `log` has its stderr."""
+
+    def __init__(self, domain: int, log: Path, *words: str) -> None:
         self.log = log
-        arguments = [x for name, value in parameters.items()
-                     for x in ('-p', f'{name}:={_yaml(value)}')]
-        arguments += [x for rule in remappings for x in ('-r', rule)]
         self.process = subprocess.Popen(
-            [*(program or [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node']), '--ros-args',
-             *arguments],
-            env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, stdout=subprocess.DEVNULL,
+            words, env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, stdout=subprocess.DEVNULL,
             stderr=log.open('wb'), start_new_session=True)
 
     @property
@@ -89,6 +86,25 @@ class NodeProcess:
     def text(self) -> str:
         """Return the log."""
         return self.log.read_text(errors='replace')
+
+    def end(self, number: int = signal.SIGTERM, timeout: float = 5.0) -> int:
+        """Send a signal; return the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout)
+
+
+class NodeProcess(Program):
+    """A node under test; `excused_callbacks` may be long, as tests say."""
+
+    excused_callbacks = 0
+
+    def __init__(self, domain: int, log: Path, parameters: dict[str, Any],
+                 remappings: tuple[str, ...] = (), program: tuple[str, ...] = ()) -> None:
+        super().__init__(domain, log, *(program or [installed('ik_node')]), '--ros-args',
+                         *(x for name, value in parameters.items()
+                           for x in ('-p', f'{name}:={_yaml(value)}')),
+                         *(x for rule in remappings for x in ('-r', rule)))
 
     @property
     def long_callbacks(self) -> int:
@@ -109,12 +125,6 @@ class NodeProcess:
     def started_workers(self) -> list[int]:
         """Wait for a worker; return the process ids of all."""
         return eventually(self.workers, 'a worker')
-
-    def end(self, number: int = signal.SIGTERM, timeout: float = 5.0) -> int:
-        """Send a signal; return the exit code."""
-        if self.process.poll() is None:
-            self.process.send_signal(number)
-        return self.process.wait(timeout)
 
 
 def _yaml(value: Any) -> str:
@@ -279,14 +289,18 @@ class Client:
         """
         request = SetParameters.Request(parameters=[Parameter(name, value=value)
                                                     .to_parameter_msg()])
-        service, sent = self.service(SetParameters, f'{node}/set_parameters'), list[Any]()
+        service = self.service(SetParameters, f'{node}/set_parameters')
+        return self.repeat(service, request, 5.0).results[0]
+
+    def repeat(self, service: Any, request: Any, period: float) -> Any:
+        """Call a service each period [s] until the first response; return the response."""
+        sent, began = list[Any](), time.monotonic()
 
         def answer() -> Any:
-            if time.monotonic() > began + 5.0 * len(sent):
+            if time.monotonic() >= began + period * len(sent):
                 sent.append(service.call_async(request))
             return next((future.result() for future in sent if future.done()), None)
-        began = time.monotonic()
-        return eventually(answer, f'{name} set').results[0]
+        return eventually(answer, f'an answer of {service.srv_name}')
 
     def publish(self, topic: str, message: Any, latched: bool = False) -> None:
         """Publish a message once there is a subscriber."""
@@ -297,6 +311,23 @@ class Client:
                 type(message), topic, QoSProfile(depth=1, durability=durability))
         eventually(publisher.get_subscription_count, f'a subscriber of {topic}', START)
         publisher.publish(message)
+
+    @contextmanager
+    def publishing(self, topic: str, message: Any, period: float,
+                   stamped: bool = False) -> Iterator[None]:
+        """Publish a message each period [s] until the block ends, `stamped` with the time."""
+        publisher = self.node.create_publisher(type(message), topic, 1)
+        eventually(publisher.get_subscription_count, f'a subscriber of {topic}')
+
+        def send() -> None:
+            if stamped:
+                message.header.stamp = self.node.get_clock().now().to_msg()
+            publisher.publish(message)
+        try:
+            with repeating(send, period):
+                yield
+        finally:
+            self.node.destroy_publisher(publisher)
 
     def refusal(self, kind: Any, name: str, request: Any, timeout: float = 2.0) -> str:
         """Return '' if a call succeeds, or the reason; calls to a killed node never return."""
@@ -340,6 +371,19 @@ class Client:
         if stamp is not None:
             message.header.stamp = stamp
         self.publish('joint_states', message)
+
+
+class MockRobot(Program):
+    """The process of a mock robot, and its parameters."""
+
+    def __init__(self, client: Client, log: Path, *words: str) -> None:
+        super().__init__(client.domain, log, installed('mock_robot'), *words)
+        self.client = client
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a parameter."""
+        result = self.client.set(name, value, 'mock_robot')
+        assert result.successful, result.reason
 
 
 class SentGoal:

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-rclpy = pytest.importorskip('rclpy')
-from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+pytest.importorskip('rclpy')
+from node_harness import Client  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
@@ -24,18 +24,10 @@ def publisher(monkeypatch):
     domain = unused_domain()
     monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    context = rclpy.Context()
-    rclpy.init(context=context, domain_id=domain)
-    node = rclpy.create_node('ros2_ik', context=context)   # whose parameters are asked for
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-    thread = threading.Thread(target=executor.spin)
-    thread.start()
-    yield lambda topic: node.create_publisher(String, topic, LATCHED)
-    executor.shutdown()
-    thread.join()
-    node.destroy_node()
-    rclpy.shutdown(context=context)
+    client = Client(domain)
+    with client.other_node('ros2_ik', wheels=4) as node:   # whose parameters are asked for
+        yield lambda topic: node.create_publisher(String, topic, LATCHED)
+    client.close()
 
 
 @pytest.mark.parametrize('late', [0.0, 1.5])

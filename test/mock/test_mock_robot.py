@@ -5,7 +5,6 @@ from pathlib import Path
 import re
 import signal
 import subprocess
-import sys
 import time
 from xml.etree import ElementTree
 
@@ -14,13 +13,13 @@ from mock_harness import (
     ARM,
     LIMIT,
     positions,
-    PROGRAM,
     running,
     seconds,
     TOPIC,
     trajectory,
     velocities,
 )
+from node_harness import installed
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -83,7 +82,7 @@ def test_joint_states_are_published_at_100_hz_with_current_stamps(mock):
     (['--ros-args', '-p', 'active:=[]'], 'active has no value'),
     (['--ros-args', '-r', '__node:=robot'], "'robot' would replace arm_controller's: leave out")])
 def test_malformed_command_lines_are_refused(words, reason):
-    run = subprocess.run([sys.executable, PROGRAM, *words], capture_output=True, text=True,
+    run = subprocess.run([installed('mock_robot'), *words], capture_output=True, text=True,
                          timeout=LIMIT)
     assert run.returncode == 2
     assert reason in run.stderr and 'Traceback' not in run.stderr
@@ -131,13 +130,13 @@ def shifted(mock, by):
 def test_released_arm_catches_up_at_its_velocity_limit(mock):
     goal = shifted(mock, 0.3)
     start = positions(mock.states[-1])
-    assert mock.set('blocked', True) == ''
+    mock.set('blocked', True)
     for _ in range(5):   # no sign that it arrived
         mock.send(TOPIC, trajectory(ARM, (0.2, goal)), lambda: True, 'nothing')
         assert mock.hear(10) == start
     mock.hear(30)
     first = len(mock.states) - 1
-    assert mock.set('blocked', False) == ''
+    mock.set('blocked', False)
     mock.until(lambda: positions(mock.states[-1])[ARM[0]] == pytest.approx(goal[0]), 'the goal')
     speeds = [state.velocity[state.name.index(ARM[0])] for state in mock.states[first:]]
     assert max(map(abs, speeds)) == pytest.approx(2.175, rel=1e-6)     # of the URDF
@@ -146,9 +145,9 @@ def test_released_arm_catches_up_at_its_velocity_limit(mock):
 def test_time_scale_slows_the_controllers(mock):
     """The path is the same, and joint_states have the slower velocities."""
     goal = shifted(mock, 0.3)
-    assert mock.set('time_scale', 0.25) == ''
+    mock.set('time_scale', 0.25)
     states = mock.move(TOPIC, trajectory(ARM, (0.5, goal)))
-    assert mock.set('time_scale', 1.0) == ''
+    mock.set('time_scale', 1.0)
     times = [state.header.stamp.sec + state.header.stamp.nanosec * 1e-9 for state in states]
     at = [positions(state)[ARM[0]] for state in states]
     assert at[-1] == pytest.approx(goal[0]) and at == sorted(at)
@@ -166,7 +165,8 @@ def test_time_scale_slows_the_controllers(mock):
 ])
 def test_malformed_parameters_are_refused(mock, name, value, reason):
     before = mock.get(name)
-    assert reason in mock.set(name, value)
+    result = mock.client.set(name, value, 'mock_robot')
+    assert not result.successful and reason in result.reason
     assert mock.get(name) == before
 
 
@@ -178,9 +178,9 @@ COMMANDS = 'arm_position_controller/commands'
 @pytest.fixture
 def streamed(mock):
     """Return the mock robot with its position controller active."""
-    assert mock.set('active', ['arm_position_controller', 'hand_controller']) == ''
+    mock.set('active', ['arm_position_controller', 'hand_controller'])
     yield mock
-    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+    mock.set('active', ['arm_controller', 'hand_controller'])
 
 
 def command(*values):
@@ -192,7 +192,7 @@ def arm(state):
 
 
 def test_position_command_is_a_step_with_its_velocity(streamed):
-    known = streamed.log.count('defect: panda_joint1 moves at')
+    known = streamed.text.count('defect: panda_joint1 moves at')
     streamed.move(COMMANDS, command(0.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
     states = streamed.move(COMMANDS, command(0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
     assert arm(states[1]) == pytest.approx([0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7])
@@ -208,18 +208,18 @@ def test_malformed_position_command_is_dropped(streamed, values):
 
 def test_inactive_controller_ignores_commands(mock):
     mock.refused(COMMANDS, command(*[0.1] * 7), 'the controller is not active')
-    assert mock.set('active', ['arm_position_controller']) == ''
+    mock.set('active', ['arm_position_controller'])
     mock.refused(TOPIC, trajectory(ARM, (0.3, [0.1] * 7)), 'the controller is not active')
-    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+    mock.set('active', ['arm_controller', 'hand_controller'])
 
 
 def test_deactivating_a_controller_stops_its_motion(mock):
     start = arm(mock.states[-1])
     mock.send(TOPIC, trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
               lambda: arm(mock.states[-1]) != start, 'motion')
-    assert mock.set('active', ['arm_position_controller']) == ''
+    mock.set('active', ['arm_position_controller'])
     stopped = mock.rest()
-    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+    mock.set('active', ['arm_controller', 'hand_controller'])
     assert mock.hear(20) == stopped
 
 

@@ -104,11 +104,11 @@ def test_malformed_trajectories_are_refused(mock, home, message, reason):
 
 @pytest.mark.parametrize('first', [0.0, 1e-6, 0.01])
 def test_step_of_a_joint_is_logged_as_a_defect(mock, home, first):
-    known = mock.log.count('defect: ')
+    known = mock.text.count('defect: ')
     mock.move(TOPIC, trajectory(ARM, (first, moved(1.57), [0.0] * 7, [0.0] * 7),
                                 (0.3, moved(1.57), [0.0] * 7, [0.0] * 7)))
-    mock.until(lambda: mock.log.count('defect: ') > known and 'panda_joint1' in
-               mock.log.rpartition('defect: ')[2], 'a defect')
+    mock.until(lambda: mock.text.count('defect: ') > known and 'panda_joint1' in
+               mock.text.rpartition('defect: ')[2], 'a defect')
 
 
 def moving(mock, message):
@@ -164,7 +164,7 @@ def test_new_trajectory_starts_from_the_measured_state(mock, home):
 
 
 def test_nan_positions_are_followed_and_logged_as_a_defect(mock, home):
-    known = mock.log.count('defect: panda_joint3 was sent to nan')
+    known = mock.text.count('defect: panda_joint3 was sent to nan')
     mock.send(TOPIC, trajectory(ARM, (0.3, [0.1, 0.1, math.nan, *HOME[3:]])),
               lambda: math.isnan(positions(mock.states[-1])[ARM[2]]), 'NaN')
     mock.logged('defect: panda_joint3 was sent to nan', known)

@@ -2,19 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-import os
 from pathlib import Path
-import signal
-import subprocess
-import threading
 import time
 from typing import Any
 
-from ament_index_python.packages import get_package_prefix
-from node_harness import Client, eventually, seed
+from node_harness import Client, eventually, MockRobot, seed
 import numpy as np
-from rclpy.qos import qos_profile_sensor_data, QoSProfile
-from sensor_msgs.msg import JointState
+from rclpy.qos import QoSProfile
+from state_record import StateRecord
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -25,7 +20,6 @@ from ros2_ik.srv import CheckState, Execute
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 HOME = dict(zip(ARM, (0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398), strict=True))
 TRAJECTORIES = {'controllers': ['arm_controller'], 'arm_controller.group': 'arm'}
-STILL = 20      # messages of joint_states that show the same: the arm stands
 FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 POSITIONS = {'controllers': ['arm_position_controller'],
              'arm_position_controller.kind': 'position', 'arm_position_controller.group': 'arm'}
@@ -35,38 +29,16 @@ FAULTLESS = {'publish_joint_states': True, 'nan_joint': '', 'blocked': False,
              'stamp': True, 'clock_offset': 0.0, 'time_scale': 1.0}
 
 
-class MockRobot:
-    """The process of the mock robot, and its parameters."""
-
-    def __init__(self, client: Client, log: Path, robot: str, parameters: dict[str, Any]) -> None:
-        self.client, self.log = client, log
-        words = [x for name, value in parameters.items() for x in ('-p', f'{name}:={value}')]
-        self.process = subprocess.Popen(
-            [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/mock_robot', '--robot', robot,
-             '--ros-args', *words], stderr=log.open('wb'), stdout=subprocess.DEVNULL,
-            env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)}, start_new_session=True)
-
-    def set(self, name: str, value: Any) -> None:
-        """Set a parameter."""
-        result = self.client.set(name, value, 'mock_robot')
-        assert result.successful, result.reason
-
-    @property
-    def text(self) -> str:
-        """Return the log."""
-        return self.log.read_text(errors='replace')
-
-
 @contextmanager
 def mock_robot(client: Client, folder: Path, robot: str = 'panda',
                **parameters: Any) -> Iterator[MockRobot]:
     """Run a mock robot."""
-    mock = MockRobot(client, folder / 'mock.log', robot, parameters)
+    words = (x for name, value in parameters.items() for x in ('-p', f'{name}:={value}'))
+    mock = MockRobot(client, folder / 'mock.log', '--robot', robot, '--ros-args', *words)
     try:
         yield mock
     finally:
-        mock.process.send_signal(signal.SIGTERM)
-        mock.process.wait(10)
+        mock.end(timeout=10)
 
 
 def set_usual(client: Client, mock: MockRobot) -> None:
@@ -77,18 +49,15 @@ def set_usual(client: Client, mock: MockRobot) -> None:
         assert client.set(name, value).successful, name
 
 
-class Recorder:
-    """Record of joint_states and of the commands to the controllers."""
+class Recorder(StateRecord):
+    """Record of the arm's joint_states and of the commands to the controllers."""
 
-    def __init__(self, client: Client, robot_joints: tuple[str, ...] = ARM) -> None:
-        self._client, self._lock = client, threading.Lock()
-        self.states: list[tuple[float, dict[str, float], dict[str, float]]] = []
+    def __init__(self, client: Client) -> None:
+        super().__init__(client.node, ARM)
         self.trajectories: list[JointTrajectory] = []
         self.commands: list[tuple[float, list[float]]] = []
         node = client.node
         self._subscriptions = [
-            node.create_subscription(JointState, 'joint_states', self._take,
-                                     qos_profile_sensor_data),
             node.create_subscription(JointTrajectory, 'arm_controller/joint_trajectory',
                                      self.trajectories.append, QoSProfile(depth=100)),
             node.create_subscription(
@@ -98,48 +67,17 @@ class Recorder:
 
     def hears_trajectories(self) -> bool:
         """Return whether a publisher of trajectories has been discovered."""
-        return self._subscriptions[1].get_publisher_count() > 0
-
-    def _take(self, message: JointState) -> None:
-        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        with self._lock:
-            self.states.append((stamp, dict(zip(message.name, message.position, strict=True)),
-                                dict(zip(message.name, message.velocity, strict=False))))
+        return self._subscriptions[0].get_publisher_count() > 0
 
     def listen(self) -> dict[str, float]:
-        """Return the positions of the next message."""
-        count = len(self.states)
-        eventually(lambda: len(self.states) > count, 'joint_states')
-        return self.states[-1][1]
-
-    def at(self, joints: tuple[str, ...] = ARM) -> np.ndarray:
-        """Return the positions of joints in the next message, (n,)."""
-        state = self.listen()
-        return np.array([state[joint] for joint in joints])
-
-    def way(self, since: int = 0, joints: tuple[str, ...] = ARM) -> tuple[np.ndarray, np.ndarray]:
-        """Return times (k,) and positions (k, n) from message `since` on, sorted by stamp."""
-        with self._lock:
-            rows = sorted({stamp: values for stamp, values, _ in self.states[since:]}.items())
-        return (np.array([stamp for stamp, _ in rows]),
-                np.array([[values[joint] for joint in joints] for _, values in rows]))
-
-    def still(self, joints: tuple[str, ...] = ARM) -> np.ndarray:
-        """Wait until STILL messages show the same positions; return the positions."""
-        count = len(self.states)
-
-        def stands() -> bool:
-            if len(self.states) < count + STILL:
-                return False
-            positions = self.way(-STILL, joints)[1]
-            return bool(np.ptp(positions, axis=0).max() < 1e-6)
-        eventually(stands, 'the arm stands', 60)
-        return self.at(joints)
+        """Return the positions of all joints in the next message."""
+        return dict(zip(ARM, self.at(), strict=True)) | self.others
 
     def close(self) -> None:
         """Destroy the subscriptions."""
+        super().close()
         for subscription in self._subscriptions:
-            self._client.node.destroy_subscription(subscription)
+            self._node.destroy_subscription(subscription)
 
 
 def knows_the_robot(client: Client, node: str = 'ros2_ik') -> None:

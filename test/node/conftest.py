@@ -105,7 +105,7 @@ def mock(client: 'Client', tmp_path_factory: pytest.TempPathFactory) -> 'Iterato
 def record(client: 'Client', mock: 'MockRobot') -> 'Iterator[Recorder]':
     """Return a record of the joint_states and commands of the mock robot."""
     record = Recorder(client)
-    record.listen()
+    record.at()
     yield record
     record.close()
 

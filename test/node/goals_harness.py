@@ -1,15 +1,11 @@
 """`ros2_ik goals` in a child process, and a stand-in for RViz that shows and drags its markers."""
 
 from contextlib import contextmanager
-import os
 import signal
-import subprocess
 
-from ament_index_python.packages import get_package_prefix
 from geometry_msgs.msg import Pose
 from marker_client import MarkerClient
-from node_harness import eventually
-import numpy as np
+from node_harness import eventually, installed, matrix, Program, stamped
 import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Header
@@ -20,19 +16,15 @@ GREEN, ORANGE = (0.18, 0.72, 0.32), (0.96, 0.58, 0.1)
 
 @contextmanager
 def goals(domain, folder, *words):
-    """Run `ros2_ik goals` until Ctrl-C, unless it ends before; yield the process and its log."""
-    log = folder / 'goals.log'
-    program = subprocess.Popen(
-        [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ros2_ik', 'goals', '--wait', '60', *words],
-        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, stdout=subprocess.DEVNULL,
-        stderr=log.open('wb'), start_new_session=True)
+    """Run `ros2_ik goals` until Ctrl-C, unless it ends before."""
+    program = Program(domain, folder / 'goals.log', installed('ros2_ik'), 'goals', '--wait', '60',
+                      *words)
     try:
-        yield program, log
+        yield program
     finally:
-        if program.poll() is None:
-            program.send_signal(signal.SIGINT)
-            assert program.wait(10) == 130, log.read_text()
-        assert 'Traceback' not in log.read_text(), log.read_text()
+        if program.process.poll() is None:
+            assert program.end(signal.SIGINT, 10) == 130, program.text
+        assert 'Traceback' not in program.text, program.text
 
 
 class Rviz(MarkerClient):
@@ -54,7 +46,7 @@ class Rviz(MarkerClient):
         """Drag a marker to a pose (SE3), or release it there."""
         kind = InteractiveMarkerFeedback.MOUSE_UP if release else (
             InteractiveMarkerFeedback.POSE_UPDATE)
-        self.tell(name, kind, message(place))
+        self.tell(name, kind, stamped(place.homogeneous).pose)
 
     def choose(self, name, title):
         """Choose an entry of the menu by its title."""
@@ -63,7 +55,7 @@ class Rviz(MarkerClient):
         self.tell(name, InteractiveMarkerFeedback.MENU_SELECT, entry=entry.id)
 
     def place(self, name):
-        return placed(self.markers[name].pose)
+        return pin.SE3(matrix(self.markers[name].pose))
 
     def close(self):
         self._client.on_executor(super().close)
@@ -86,15 +78,3 @@ class Ghost:
             color = link.color
             self.color = tuple(round(part, 3) for part in (color.r, color.g, color.b))
 
-
-def message(place):
-    pose = Pose()
-    (pose.position.x, pose.position.y, pose.position.z, pose.orientation.x, pose.orientation.y,
-     pose.orientation.z, pose.orientation.w) = pin.SE3ToXYZQUAT(place).tolist()
-    return pose
-
-
-def placed(pose):
-    return pin.XYZQUATToSE3(np.array([
-        pose.position.x, pose.position.y, pose.position.z, pose.orientation.x,
-        pose.orientation.y, pose.orientation.z, pose.orientation.w]))

@@ -53,9 +53,10 @@ class Requested:
         return answer.result if self.goal else answer
 
 
-def moving(client: Client, record: Recorder, way: str, **fields: Any) -> Requested:
-    """Request a motion to FAR; return the request once the arm moves."""
+def moving(client: Client, record: Recorder, way: str, beyond: float = 0.03,
+           **fields: Any) -> Requested:
+    """Request a motion to FAR; return the request once the arm is `beyond` [rad] on its way."""
     asked = Requested(client, way, FAR, **fields)
-    eventually(lambda: record.at()[0] > 0.03 or asked.done(), 'the arm moves', 60.0)
+    eventually(lambda: record.at()[0] > beyond or asked.done(), 'the arm moves', 60.0)
     assert not asked.done(), asked.answer()
     return asked

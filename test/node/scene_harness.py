@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from geometry_msgs.msg import Point, Pose
+from geometry_msgs.msg import Point, Pose, TransformStamped
 from moveit_msgs.msg import (
     AttachedCollisionObject,
     CollisionObject,
+    ObjectColor,
     PlanningScene,
     PlanningSceneComponents,
     PlanningSceneWorld,
@@ -84,6 +85,23 @@ def octomap_world(cells: bool = True) -> PlanningSceneWorld:
     octomap = Octomap(binary=True, id='OcTree', resolution=0.1,
                       data=np.frombuffer(data, np.int8).tolist())
     return PlanningSceneWorld(octomap=OctomapWithPose(octomap=octomap))
+
+
+def color(id: str, *rgba: float) -> ObjectColor:
+    """Return the color of an object."""
+    message = ObjectColor(id=id)
+    message.color.r, message.color.g, message.color.b, message.color.a = rgba
+    return message
+
+
+def frame(name: str, place: Iterable[float] = (0, 0, 0),
+          child: str = 'panda_link0') -> TransformStamped:
+    """Return a fixed frame whose origin is at `place` in the root frame."""
+    message = TransformStamped(child_frame_id=child)
+    message.header.frame_id = name
+    moved = message.transform.translation
+    moved.x, moved.y, moved.z = (float(value) for value in place)
+    return message
 
 
 def diff(*objects: CollisionObject, holding: Iterable[AttachedCollisionObject] = (),

@@ -1,12 +1,10 @@
 """A client of the servo, and judges of the motion of the arm."""
 
-from contextlib import contextmanager
 from pathlib import Path
 
 from arm_harness import ARM
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from geometry_msgs.msg import TwistStamped
 from moveit_msgs.msg import ServoStatus as MoveItStatus
-from node_harness import eventually, repeating
 import numpy as np
 import pinocchio as pin
 from state_record import StateRecord
@@ -53,34 +51,17 @@ class Servo:
         answer = self.switch('off')
         assert answer.success, answer.message
 
-    @contextmanager
-    def commanding(self, topic, message, stamped=True):
+    def commanding(self, topic, message):
         """Publish a command each PERIOD until the block ends."""
-        publisher = self.client.node.create_publisher(type(message), f'ros2_ik/servo/{topic}', 1)
-        eventually(lambda: publisher.get_subscription_count(), f'{topic} is heard')
-
-        def send():
-            if stamped:
-                message.header.stamp = self.client.node.get_clock().now().to_msg()
-            publisher.publish(message)
-        try:
-            with repeating(send, PERIOD):
-                yield
-        finally:
-            self.client.node.destroy_publisher(publisher)
+        return self.client.publishing(f'ros2_ik/servo/{topic}', message, PERIOD, stamped=True)
 
     def q(self):
         """Return the arm positions of the next message."""
-        count = len(self.record)
-        eventually(lambda: len(self.record) > count + 1, 'joint_states')
-        return self.record.way().positions[-1]
+        return self.record.at()
 
     def rest(self):
         """Wait until REST messages show the same positions; return the positions."""
-        count = len(self.record)
-        eventually(lambda: len(self.record) > count + REST and np.ptp(
-            self.record.way(-REST).positions, axis=0).max() < 1e-9, 'rest')
-        return self.record.way(-1).positions[-1]
+        return self.record.still(REST, 1e-9)
 
     def said(self, since, text):
         return [one for one in self.statuses[since:] if text in one.message]
@@ -158,11 +139,3 @@ def twist(*values, frame=''):
     (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z) = map(float, values)
     return message
 
-
-def target(T, frame=''):
-    message = PoseStamped()
-    message.header.frame_id = frame
-    position, turn = message.pose.position, message.pose.orientation
-    (position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w) = pin.SE3ToXYZQUAT(
-        T).tolist()
-    return message

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 import threading
 from typing import Any, NamedTuple
 
+from node_harness import eventually
 import numpy as np
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
@@ -29,8 +30,8 @@ class StateRecord:
 
     def _take(self, message: JointState) -> None:
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        at = dict(zip(message.name, zip(message.position, message.velocity, strict=True),
-                      strict=True))
+        velocities = message.velocity or [0.0] * len(message.name)
+        at = dict(zip(message.name, zip(message.position, velocities, strict=True), strict=True))
         positions, velocities = zip(*(at[joint] for joint in self.joints), strict=True)
         with self._lock:
             self._rows.append((stamp, list(positions), list(velocities)))
@@ -45,6 +46,19 @@ class StateRecord:
         with self._lock:
             rows = sorted(self._rows[since:], key=lambda row: row[0])
         return Way(*(np.array(column) for column in zip(*rows, strict=True)))
+
+    def at(self) -> np.ndarray:
+        """Return the positions of the next message, (n,)."""
+        count = len(self)
+        eventually(lambda: len(self) > count, 'joint_states')
+        return self.way(-1).positions[-1]
+
+    def still(self, count: int = 20, within: float = 1e-6) -> np.ndarray:
+        """Wait until `count` messages show the same positions; return the positions, (n,)."""
+        begun = len(self)
+        eventually(lambda: len(self) >= begun + count
+                   and np.ptp(self.way(-count).positions, axis=0).max() < within, 'rest', 60)
+        return self.way(-1).positions[-1]
 
     def close(self) -> None:
         """Destroy the subscription."""

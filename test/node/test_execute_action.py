@@ -5,16 +5,10 @@ import pytest
 pytest.importorskip('control_msgs.action')
 
 from action_msgs.msg import GoalStatus  # noqa: E402
-from arm_harness import (  # noqa: E402
-    ARM,
-    execute,
-    execute_later,
-    HOME,
-    near,
-    stop,
-)
+from arm_harness import ARM, execute, HOME, near, stop  # noqa: E402
 from builtin_interfaces.msg import Duration  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
+from motion_requests import moving  # noqa: E402
 from node_harness import eventually  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
@@ -47,18 +41,12 @@ def test_action_controller_moves_the_arm(client, record):
     assert near(record.at(), ASIDE) < 1e-3 and not record.trajectories
 
 
-def moving(client, record):
-    future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.3)
-    eventually(lambda: record.at()[0] > 0.05, 'the arm moves')
-    return future
-
-
 def test_stop_brakes_an_action_goal(client, record):
-    future, since = moving(client, record), len(record.states)
+    asked, since = moving(client, record, 'execute', velocity_scaling=0.3), len(record)
     assert stop(client).success
-    assert client.wait(future).status == Status.PREEMPTED
-    assert 0.05 < record.still()[0] < 1.8
-    _, positions = record.way(since)
+    assert asked.answer().status == Status.PREEMPTED
+    assert 0.03 < record.still()[0] < 1.8
+    positions = record.way(since).positions
     assert positions[:, 0].max() - positions[-1, 0] < BACK
 
 
@@ -67,13 +55,13 @@ def test_goal_of_another_client_has_the_right_of_way(client, record, begun):
     """It preempts a motion, and no motion starts while it lasts, even if the arm stands."""
     other = ActionClient(client.node, FollowJointTrajectory, ACTION)
     eventually(other.server_is_ready, 'the action')
-    future = moving(client, record) if begun else None
+    asked = moving(client, record, 'execute', velocity_scaling=0.3) if begun else None
     theirs = JointTrajectory(joint_names=list(ARM), points=[JointTrajectoryPoint(
         positions=list({**HOME, 'panda_joint1': to}.values()), velocities=[0.0] * 7,
         time_from_start=Duration(sec=seconds)) for to, seconds in ((0.0, 3), (-0.5, 4))])
     handle = client.wait(other.send_goal_async(FollowJointTrajectory.Goal(trajectory=theirs)))
     assert handle.accepted
-    answer = client.wait(future or execute_later(client, {'panda_joint1': 1.0}))
+    answer = asked.answer() if begun else execute(client, {'panda_joint1': 1.0})
     assert answer.status == Status.CONTROL_FAILED, answer.message
     # what is noticed first: the state of their goal, or the end of this node's goal
     assert 'another client' in answer.message or (

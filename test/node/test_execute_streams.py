@@ -13,6 +13,7 @@ from arm_harness import (
     POSITIONS,
     stop,
 )
+from motion_requests import moving
 from node_harness import eventually, nodes, repeating
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def record(client, node, record):
 
 def test_position_stream_moves_the_arm_without_steps(client, record, mock):
     record.commands.clear()
-    since = len(record.states)
+    since = len(record)
     answer = execute(client, ASIDE)
     assert answer.status == Status.SUCCESS, answer.message
     assert near(record.at(), ASIDE) < 1e-3
@@ -60,17 +61,16 @@ def test_position_stream_moves_the_arm_without_steps(client, record, mock):
     assert np.abs(held - list(HOME.values())).max() < 1e-3
     # two periods at most at once, at the fastest joint's 2.61 rad/s
     assert np.abs(np.diff(np.vstack([list(HOME.values()), sent]), axis=0)).max() < 0.055
-    _, positions = record.way(since)
+    positions = record.way(since).positions
     assert np.abs(positions[:, 0]).max() < 0.401
     assert 'deactivating' not in mock.text
 
 
 def test_stop_brakes_a_position_stream(client, record):
-    future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.5)
-    eventually(lambda: record.at()[0] > 0.1, 'the arm moves')
+    asked = moving(client, record, 'execute', 0.1, velocity_scaling=0.5)
     record.commands.clear()
     assert stop(client).success
-    assert client.wait(future).status == Status.PREEMPTED
+    assert asked.answer().status == Status.PREEMPTED
     assert 0.1 < record.still()[0] < 1.9
     way = np.array([data[0] for _, data in record.commands])
     steps = np.diff(way)

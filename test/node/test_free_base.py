@@ -2,7 +2,7 @@
 
 import math
 
-from geometry_msgs.msg import Transform
+from geometry_msgs.msg import Quaternion, Transform, Vector3
 from node_harness import eventually, seed, stamped, values
 import numpy as np
 import pytest
@@ -40,12 +40,9 @@ def test_base_pose_of_the_seed_is_kept(client, robot):
     base = base_pose(0.3)
     state = seed(HOME)
     x, y, z, qx, qy, qz, qw = base
-    transform = Transform()
-    transform.translation.x, transform.translation.y, transform.translation.z = x, y, z
-    transform.rotation.x, transform.rotation.y = qx, qy
-    transform.rotation.z, transform.rotation.w = qz, qw
     state.multi_dof_joint_state.joint_names = [robot.joints[0].name]
-    state.multi_dof_joint_state.transforms = [transform]
+    state.multi_dof_joint_state.transforms = [Transform(
+        translation=Vector3(x=x, y=y, z=z), rotation=Quaternion(x=qx, y=qy, z=qz, w=qw))]
     response = client.ik(targets=[target(robot, base)], seed=state)
     assert response.status == Status.SUCCESS, response.message
     assert list(response.solution.joint_state.name) == list(ARM)   # the base stays

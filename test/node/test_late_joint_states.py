@@ -170,18 +170,10 @@ class LateArm:
         assert stopped.success or 'not known' in stopped.message or (
             future.done() and 'not by a motion of this node' in stopped.message), stopped
         answer = self._client.wait(future, 60)
-        self._rest()
+        self._record.still(within=1e-9)
         way = self._record.way(since)
         return Seen(self._acceleration(way, told), *self._ways(way, braked - since),
                     self._off(way, told), answer.status)
-
-    def _rest(self) -> None:
-        since = len(self._record)
-
-        def stands() -> bool:
-            rows = self._record.way(len(self._record) - 20)
-            return bool(np.ptp(rows.positions, axis=0).max() < 1e-9)
-        eventually(lambda: len(self._record) > since + 20 and stands(), 'the arm stands')
 
     def _acceleration(self, way: Any, told: int) -> float:
         """Say how large accelerations were, as part of the limit, by the mean value theorem."""

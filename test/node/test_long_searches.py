@@ -3,7 +3,6 @@
 import os
 import pickle
 import signal
-import time
 
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
@@ -96,19 +95,6 @@ def test_workers_run_at_a_lower_priority(node):
 RESEND_PERIOD = 0.1  # of MoveIt's plugin until the first answer [s]
 
 
-def answered_after(client, service, message):
-    """Send a request each RESEND_PERIOD until the first response."""
-    sent = []
-
-    def answer():
-        if time.monotonic() >= start + RESEND_PERIOD * len(sent):
-            sent.append(service.call_async(message))
-        return any(future.done() for future in sent)
-    start = time.monotonic()
-    eventually(answer, 'an answer')
-    assert next(future for future in sent if future.done()).result().status == Status.SUCCESS
-
-
 def test_killed_node_leaves_no_workers_and_its_successor_answers(
         client, panda, node, nodes, start_shared_node):
     """DDS may lose the first request of a client; MoveIt's plugin sends it again."""
@@ -116,7 +102,7 @@ def test_killed_node_leaves_no_workers_and_its_successor_answers(
     service = client.node.create_client(ComputeIK, 'ros2_ik/compute_ik',
                                         qos_profile=QoSProfile(depth=100))
     eventually(service.service_is_ready, 'the service')
-    answered_after(client, service, message)
+    assert client.repeat(service, message, RESEND_PERIOD).status == Status.SUCCESS
     workers = node.started_workers()
     client.ik_later(targets=[unreachable()], timeout=LONG)
     client.fk(state=neutral(panda))
@@ -125,7 +111,7 @@ def test_killed_node_leaves_no_workers_and_its_successor_answers(
     lost = service.call_async(message)
     nodes.append(start_shared_node())
     client.describe(panda)
-    answered_after(client, service, message)
+    assert client.repeat(service, message, RESEND_PERIOD).status == Status.SUCCESS
     assert not lost.done()
     client.node.destroy_client(service)
 

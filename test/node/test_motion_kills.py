@@ -9,7 +9,6 @@ import sys
 from arm_harness import (
     at_home,
     execute,
-    execute_later,
     FAST,
     HOME,
     knows_the_robot,
@@ -90,7 +89,7 @@ def test_terminated_node_brakes_before_it_ends(client, record, mock, traced):
     assert client.set('velocity_scaling', 0.1).successful
     asked = moving(client, record, 'compute_ik')
     assert traced.end(signal.SIGTERM, 20.0) == 0, traced.text
-    since = len(record.states) - 1
+    since = len(record) - 1
     ended = asked.answer()
     assert ended.status == Status.PREEMPTED, ended.message
     assert 'stopped on the way: the node was stopped' in ended.message
@@ -159,11 +158,10 @@ def test_two_controllers_move_in_step_or_independently(newcomer, record, start_n
     state = record.listen()
     assert abs(state['panda_joint1'] - 0.4) < 1e-3
     assert abs(state['panda_finger_joint1'] - 0.03) < 1e-3
-    arm = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.2)
-    eventually(lambda: record.at()[0] > 0.43, 'the arm moves')
+    arm = moving(client, record, 'execute', 0.43, velocity_scaling=0.2)
     hand = execute(client, {'panda_finger_joint1': 0.0})
     assert hand.status == Status.CONTROL_FAILED
     assert 'another motion, or the servo, moves joint' in hand.message
     hand = execute(client, {'panda_finger_joint1': 0.0}, avoid_collisions=False)
     assert hand.status == Status.SUCCESS and not arm.done()
-    assert client.wait(arm).status == Status.SUCCESS
+    assert arm.answer().status == Status.SUCCESS

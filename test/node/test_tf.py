@@ -34,11 +34,9 @@ def tf2_ros():
 
 
 @pytest.fixture(scope='module')
-def node(tf2_ros, start_shared_node, client, panda):
+def node(tf2_ros, panda_node):
     """Return a node that can import tf2_ros."""
-    node = start_shared_node()
-    client.describe(panda)
-    return node
+    return panda_node
 
 
 def test_lookup_of_a_missing_frame_does_not_block_other_requests(client, node, panda):

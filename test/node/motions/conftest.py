@@ -7,7 +7,6 @@ import pytest
 
 if find_spec('rclpy'):
     from arm_harness import (
-        ARM,
         at_home,
         execute,
         FAST,
@@ -63,12 +62,9 @@ def home(client: 'Client', usual: None) -> None:
 
 
 @pytest.fixture
-def record(client: 'Client', home: None) -> 'Iterator[Recorder]':
-    """Return a record of the arm."""
-    record = Recorder(client, ARM)
-    record.listen()
-    yield record
-    record.close()
+def record(home: None, record: 'Recorder') -> 'Recorder':
+    """Return a record of the arm, which is at home."""
+    return record
 
 
 @pytest.fixture

@@ -20,13 +20,13 @@ def test_execute_sends_one_trajectory_straight_in_joint_space(client, record):
     """Valid for joint_trajectory_controller: all joints, rising times, at rest at the end."""
     eventually(record.hears_trajectories, "the node's publisher")
     record.trajectories.clear()
-    since = len(record.states)
+    since = len(record)
     answer = execute(client, ASIDE)
     assert answer.status == Status.SUCCESS, answer.message
     assert near(record.at(), ASIDE) < 1e-3
     assert 0.5 < answer.motion_seconds < answer.seconds and not answer.contacts
     assert 'arrived' in answer.message
-    _, positions = record.way(since)
+    positions = record.way(since).positions
     done = (positions[:, 0] - 0.0) / 0.6                 # all joints in step: a straight line
     assert np.abs(positions[:, 3] - (HOME['panda_joint4'] + done * 0.35619)).max() < 2e-3
     assert np.abs(positions[:, [1, 2, 4, 5, 6]] - positions[0, [1, 2, 4, 5, 6]]).max() < 1e-4

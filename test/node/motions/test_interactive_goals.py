@@ -1,8 +1,8 @@
 """Draggable goals, by a client with the rules of RViz; the ghost is judged by its links."""
 
 from arm_harness import HOME
-from goals_harness import Ghost, goals, GREEN, message, ORANGE, placed, Rviz
-from node_harness import eventually
+from goals_harness import Ghost, goals, GREEN, ORANGE, Rviz
+from node_harness import eventually, matrix, stamped
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -35,7 +35,7 @@ def rviz(client, command):
 def hand(array):
     """Return the pose of the hand of the ghost (SE3)."""
     marker = next(each for each in Ghost(array).links if 'hand' in each.mesh_resource)
-    return placed(marker.pose)
+    return pin.SE3(matrix(marker.pose))
 
 
 def shown(rviz, condition, what):
@@ -58,7 +58,7 @@ def test_ghost_follows_a_drag_without_branch_jumps(rviz, home, panda):
     there = before.translation + [0, 0.15, 0]
     eventually(lambda: np.allclose(hand(rviz.ghosts[-1]).translation, there, atol=1e-4),
                'the hand there')
-    links = [np.array([placed(each.pose).translation for each in Ghost(array).links])
+    links = [np.array([matrix(each.pose)[:3, 3] for each in Ghost(array).links])
              for array in rviz.ghosts[-15:]]
     assert max(np.abs(b - a).max() for a, b in zip(links, links[1:], strict=False)) < 0.1
     np.testing.assert_allclose(hand(rviz.ghosts[-1]).rotation, before.rotation, atol=1e-3)
@@ -104,7 +104,7 @@ def test_malformed_feedback_changes_nothing(rviz, record):
     rviz.drag(TIP, start, release=True)
     shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
     moved = start * pin.SE3(np.eye(3), np.array([0, 0, 0.1]))
-    rviz.tell(TIP, 1, message(moved), frame='map')
+    rviz.tell(TIP, 1, stamped(moved.homogeneous).pose, frame='map')
     for mark in ' x':   # the menu changes after what was sent before it
         rviz.choose(TIP, 'avoid collisions')
         eventually(lambda mark=mark: any(one.title == f'[{mark}] avoid collisions'
@@ -130,11 +130,10 @@ def test_new_robot_description_ends_the_motion_and_the_command(
     rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
     rviz.choose(TIP, 'execute')
     eventually(lambda: np.abs(record.at() - at).max() > 0.05, 'it moves')
-    program, log = command
     client.publish('robot_description', String(data=Robot.load('ur5').urdf), latched=True)
     try:
         record.still()
-        assert program.wait(10) == 2 and 'another robot_description' in log.read_text()
+        assert command.process.wait(10) == 2 and 'another robot_description' in command.text
         eventually(lambda: not rviz.markers, 'no markers')
         eventually(lambda: rviz.warnings == ['no server in RUNNING'], 'no server')
         rviz.warnings.clear()

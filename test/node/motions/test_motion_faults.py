@@ -1,13 +1,12 @@
 """Events that stop a running motion or refuse a new one; the reply names the reason."""
 
-from contextlib import contextmanager
 import re
 
 from action_msgs.msg import GoalStatus
-from arm_harness import ARM, execute, execute_later, HOME, near, set_usual, stop
+from arm_harness import ARM, execute, HOME, near, set_usual, stop
 from motion_requests import FAR, moving, NEAR, Requested
 from moveit_msgs.msg import AllowedCollisionMatrix, RobotState
-from node_harness import eventually, reachable, repeating
+from node_harness import eventually, reachable
 import pytest
 from scene_harness import applied, attached, box, diff, pose
 from sensor_msgs.msg import JointState
@@ -45,13 +44,13 @@ def stopped_short(record):
 # -- who asked ends it -----------------------------------------------------------------------
 
 def test_stop_service_brakes_a_motion(client, record):
-    asked, since = moving(client, record, 'compute_ik'), len(record.states)
+    asked, since = moving(client, record, 'compute_ik'), len(record)
     answer = stop(client)
     assert answer.success and answer.message == '1 motion is being stopped'
     ended = asked.answer()
     assert ended.status == Status.PREEMPTED and 'by service stop' in ended.message
     stopped_short(record)
-    _, positions = record.way(since)
+    positions = record.way(since).positions
     assert positions[:, 0].max() - positions[-1, 0] < BACK
     assert stop(client).message == 'nothing was moving'
 
@@ -157,38 +156,8 @@ PERIOD = 0.02      # of the second publisher: 50 Hz [s]
 STALE = Status.ROBOT_STATE_STALE
 
 
-class Other:
-    """Second publisher of joint_states, in the test's own node."""
-
-    def __init__(self, client):
-        self._client = client
-        self._publisher = client.node.create_publisher(JointState, 'joint_states', 10)
-
-    def close(self):
-        self._client.node.destroy_publisher(self._publisher)
-
-    @contextmanager
-    def saying(self, joints, stamped=False):
-        """Publish joint values at 50 Hz."""
-        clock = self._client.node.get_clock()
-        message = JointState(name=list(joints), position=[float(x) for x in joints.values()])
-
-        def say():
-            if stamped:
-                message.header.stamp = clock.now().to_msg()
-            self._publisher.publish(message)
-        with repeating(say, PERIOD):
-            yield
-
-
-@pytest.fixture
-def other(client):
-    other = Other(client)
-    yield other
-    other.close()
-
-
-ZEROS = dict.fromkeys(ARM, 0.0)
+def zeros():
+    return JointState(name=list(ARM), position=[0.0] * len(ARM))
 
 
 def refused(client, words):
@@ -201,8 +170,8 @@ def refused(client, words):
     return eventually(asked, words)
 
 
-def test_contradicting_joint_states_refuse_a_motion(client, record, other, panda):
-    with other.saying(ZEROS, stamped=True):
+def test_contradicting_joint_states_refuse_a_motion(client, record, panda):
+    with client.publishing('joint_states', zeros(), PERIOD, stamped=True):
         eventually(lambda: execute(client, HOME).status == STALE, 'that the other is heard')
         sent = len(record.trajectories)
         answer = refused(client, '/mock_robot')
@@ -216,11 +185,10 @@ def test_contradicting_joint_states_refuse_a_motion(client, record, other, panda
     eventually(lambda: execute(client, NEAR).status == Status.SUCCESS, 'one truth again')
 
 
-def test_contradicting_joint_states_stop_a_motion(client, record, other):
-    future = execute_later(client, FAR, velocity_scaling=0.3)
-    eventually(lambda: record.at()[0] > 0.25, 'the arm moves')
-    with other.saying(ZEROS):
-        answer = client.wait(future)
+def test_contradicting_joint_states_stop_a_motion(client, record):
+    asked = moving(client, record, 'execute', 0.25)
+    with client.publishing('joint_states', zeros(), PERIOD):
+        answer = asked.answer()
         assert answer.status == STALE and 'stopped on the way' in answer.message, answer.message
         assert 'contradict' in answer.message and '/test_client' in answer.message
     assert 0.1 < record.still()[0] < 1.0

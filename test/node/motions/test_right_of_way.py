@@ -2,6 +2,7 @@
 
 from arm_harness import ARM, execute_later, HOME, knows_the_robot, stop
 from builtin_interfaces.msg import Duration
+from motion_requests import moving
 from node_harness import eventually
 import numpy as np
 import pytest
@@ -39,13 +40,6 @@ def commands(record):
     return [message for message in record.trajectories if ARM[0] in message.joint_names]
 
 
-def moving(client, record):
-    """Start a slow motion; return the future once the arm moves."""
-    future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.2)
-    eventually(lambda: record.at()[0] > 0.1, 'the arm moves')
-    return future
-
-
 def goes_to(record, joints):
     eventually(lambda: np.abs(record.at() - [joints[name] for name in ARM]).max() < 1e-3,
                'the arm where they sent it')
@@ -58,10 +52,10 @@ def free_again(client):
 
 
 def test_trajectory_of_another_client_ends_a_motion(client, record, theirs, node):
-    future = moving(client, record)
+    asked = moving(client, record, 'execute', 0.1, velocity_scaling=0.2)
     sent = len(commands(record))
     theirs(point(ELSEWHERE, 2))
-    answer = client.wait(future)
+    answer = asked.answer()
     assert answer.status == Status.CONTROL_FAILED, answer.message
     assert "another client sends commands to controller 'arm_controller'" in answer.message
     goes_to(record, ELSEWHERE)

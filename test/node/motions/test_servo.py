@@ -7,12 +7,12 @@ from arm_harness import execute, FAULTLESS, HOME, stop
 from control_msgs.msg import JointJog, JointTrajectoryControllerState
 from moveit_msgs.msg import CollisionObject, ServoStatus as MoveItStatus
 from moveit_msgs.srv import ServoCommandType
-from node_harness import eventually
+from node_harness import eventually, stamped
 import numpy as np
 import pinocchio as pin
 import pytest
 from scene_harness import applied, box, diff, mesh, pose as place
-from servo_harness import ACCELERATION, FRAMES, processes, target, twist
+from servo_harness import ACCELERATION, FRAMES, processes, twist
 from std_srvs.srv import SetBool
 import trimesh
 
@@ -22,7 +22,7 @@ from ros2_ik.node.controllers.topics import SpeedScaling
 JOG = JointJog(joint_names=['panda_joint1'], velocities=[9.0])   # as fast as it may
 SIDEWAYS = twist(0, 0.1, 0, 0, 0, 0)
 SLAB = box('slab', 0.4, at=place(0.307, 0, 0.1))      # its top is at z = 0.3
-NO_POSE = target(pin.SE3.Identity())
+NO_POSE = stamped(np.eye(4))
 NO_POSE.pose.position.x = 1e308
 
 
@@ -176,7 +176,7 @@ def test_switching_off_during_the_start_keeps_the_servo_off(client, servo):
         servo.off()
     before = servo.rest()
     with servo.commanding('joint_jog', JOG):
-        for _ in range(50):
+        for _ in range(100):
             servo.q()
     assert np.abs(servo.q() - before).max() < 1e-6
 

@@ -55,8 +55,7 @@ def test_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
         try:
             begins(servo)
             before, joy = servo.rest(), Joy(axes=[0.0, 1.0, 0, 0, 0], buttons=[0] * 8)
-            publisher = servo.client.node.create_publisher(Joy, '/joy', 10)
-            with repeating(lambda: publisher.publish(joy), PERIOD):
+            with servo.client.publishing('/joy', joy, PERIOD):
                 assert np.abs(servo.rest() - before).max() < 0.01
                 joy.buttons[4] = 1
                 eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
@@ -64,7 +63,6 @@ def test_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
             assert process.wait(20) == 0, process.stdout.read()
         finally:
             process.kill()
-    servo.client.node.destroy_publisher(publisher)
 
 
 def test_servo_command_without_a_terminal_is_refused(domain):

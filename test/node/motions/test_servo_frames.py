@@ -1,11 +1,11 @@
 """Servo commands in frames of objects and tools, and in an unknown frame."""
 
 from moveit_msgs.msg import CollisionObject
-from node_harness import eventually
+from node_harness import eventually, stamped
 import numpy as np
 import pinocchio as pin
 from scene_harness import applied, attached, box, change, diff, pose
-from servo_harness import FRAMES, target, TIP
+from servo_harness import FRAMES, TIP
 
 FINGERS = ['panda_leftfinger', 'panda_rightfinger']
 QUARTER = pin.exp3(np.array([0, 0, np.pi / 2]))    # about z
@@ -21,7 +21,7 @@ def test_target_in_an_unknown_frame_moves_nothing(servo):
     before, told = servo.rest(), len(servo.statuses)
     goal = FRAMES.tip(before)
     goal.translation[1] += 0.1
-    with servo.commanding('target', target(goal, 'panda_hnd')):
+    with servo.commanding('target', stamped(goal.homogeneous, 'panda_hnd')):
         eventually(lambda: servo.said(told, "unknown frame 'panda_hnd'; did you mean"), 'a word')
         assert servo.said(told, 'not of TF')
         servo.rest()
@@ -34,12 +34,13 @@ def test_subframe_of_an_attached_object_follows_targets_in_an_object_frame(clien
     corner = pin.SE3(QUARTER, np.array([0.2, -0.4, 0.1]))
     held = box('peg', 0.01, at=pose(), frame=TIP, subframe_names=['tip'],
                subframe_poses=[pose(0, 0, 0.04)])
-    applied(client, diff(box('bin', 0.02, at=target(corner).pose),
+    applied(client, diff(box('bin', 0.02, at=stamped(corner.homogeneous).pose),
                          holding=[attached(held, touch=FINGERS)], joints={}))
     servo.on('pose', tip='peg/tip')
     since, goal, told = len(servo.record), FRAMES.tip(servo.q()), len(servo.statuses)
     goal.translation += (0.03, 0.08, -0.04)
-    with servo.commanding('target', target(corner.actInv(goal * T_hand_tip), 'bin')):
+    wanted = corner.actInv(goal * T_hand_tip)
+    with servo.commanding('target', stamped(wanted.homogeneous, 'bin')):
         eventually(lambda: away(servo, goal) < 1e-3, 'the target')
         applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')],
                              joints={}))
@@ -50,10 +51,10 @@ def test_subframe_of_an_attached_object_follows_targets_in_an_object_frame(clien
 
 def test_tool_frame_reaches_targets(servo):
     T_tip_tool = pin.SE3(QUARTER, np.array([0.05, 0.0, 0.1]))
-    assert "of 'tool'" in servo.on('pose', tool=target(T_tip_tool, TIP)).message
+    assert "of 'tool'" in servo.on('pose', tool=stamped(T_tip_tool.homogeneous, TIP)).message
     since, goal = len(servo.record), FRAMES.tip(servo.q())
     goal.translation += (0.03, -0.08, 0.04)
-    with servo.commanding('target', target(goal * T_tip_tool)):
+    with servo.commanding('target', stamped((goal * T_tip_tool).homogeneous)):
         eventually(lambda: away(servo, goal) < 1e-3, 'the target')
     servo.rest()
     servo.judge(since)

@@ -43,10 +43,10 @@ def off_the_line(ways, T_end):
 
 def test_straight_goal_keeps_the_tip_on_the_line(client, record):
     target, T = goal_at(SHIFT, turn=0.4)
-    since = len(record.states)
+    since = len(record)
     answer = client.ik(targets=[target], tips=[TIP], execute=True, straight=True, tip_speed=0.2)
     assert answer.status == Status.SUCCESS, answer.message
-    times, ways = record.way(since)
+    times, ways, _ = record.way(since)
     assert np.linalg.norm(place(record.still())[:3, 3] - T[:3, 3]) < 1e-3
     far, off = off_the_line(ways, T)
     assert far < 1.5e-3 and off < 1.5e-2
@@ -57,7 +57,7 @@ def test_straight_goal_keeps_the_tip_on_the_line(client, record):
     assert 0.19 < speeds.max() < 0.205
     assert (np.diff((places - places[0]) @ SHIFT) > -1e-4).all()    # nowhere back
     # without `straight` it does not keep to the line: the test can tell
-    since = len(record.states)
+    since = len(record)
     assert client.ik(targets=[stamped(place(list(HOME.values())))], tips=[TIP],
                      execute=True).status == Status.SUCCESS
     assert off_the_line(record.way(since)[1], T)[0] > 5e-3
@@ -78,7 +78,7 @@ def test_obstacle_on_the_line_is_named(client, record):
 def test_stop_brakes_on_the_line(client, record, far):
     """Also while a joint reverses on the way."""
     target, T = goal_at((0.0, 0.45, 0.0))
-    since = len(record.states)
+    since = len(record)
     asked = client.ik_later(targets=[target], tips=[TIP], execute=True, straight=True,
                             tip_speed=0.15, max_joint_change=3.0)
     start = place(list(HOME.values()))[:3, 3]
@@ -89,7 +89,7 @@ def test_stop_brakes_on_the_line(client, record, far):
     rest = place(record.still())[:3, 3] - start
     assert far < rest[1] < far + 0.08
     assert off_the_line(record.way(since)[1], T)[0] < 5e-3
-    times, positions = record.way(since)
+    times, positions, _ = record.way(since)
     speeds = np.abs(np.diff(positions, axis=0)) / np.diff(times)[:, None]
     assert speeds.max() < 2.2
 

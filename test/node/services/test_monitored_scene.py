@@ -1,7 +1,6 @@
 """Topic monitored_planning_scene, followed by a client that applies MoveIt's rules for diffs."""
 
-from geometry_msgs.msg import TransformStamped
-from moveit_msgs.msg import CollisionObject, LinkPadding, ObjectColor, PlanningScene
+from moveit_msgs.msg import CollisionObject, LinkPadding, PlanningScene
 from node_harness import eventually
 import pytest
 from rclpy.qos import QoSProfile
@@ -10,8 +9,10 @@ from scene_harness import (
     attached,
     box,
     change,
+    color,
     diff,
     empty,
+    frame,
     get,
     octomap_world,
     place,
@@ -78,18 +79,6 @@ def mirrored(client):
     client.node.destroy_subscription(subscription)
 
 
-def color(id):
-    made = ObjectColor(id=id)
-    made.color.r = made.color.a = 1.0
-    return made
-
-
-def frame(name):
-    made = TransformStamped(child_frame_id='panda_link0')
-    made.header.frame_id = name
-    return made
-
-
 def allowing(client, pair):
     """Return the collision matrix of the scene with another allowed pair."""
     scene = get(client)
@@ -101,7 +90,7 @@ def allowing(client, pair):
 
 CHANGES = {
     'added': lambda client: diff(box('a', at=FAR), box('b', at=pose(0, 1, 3)), object_colors=[
-        color('a')]),
+        color('a', 1.0, 0.0, 0.0, 1.0)]),
     'moved': lambda client: diff(change('a', MOVE, pose=pose(0, 0, 4))),
     'replaced': lambda client: diff(box('a', 0.2, at=FAR)),
     'attached': lambda client: diff(holding=[attached(change('a', ADD))]),

@@ -2,14 +2,12 @@
 
 import math
 
-from geometry_msgs.msg import TransformStamped
 from moveit_msgs.msg import (
     AllowedCollisionEntry,
     AllowedCollisionMatrix,
     CollisionObject,
     LinkPadding,
     LinkScale,
-    ObjectColor,
     PlanningScene,
 )
 import pytest
@@ -19,8 +17,10 @@ from scene_harness import (
     box,
     change,
     check,
+    color,
     contents,
     diff,
+    frame,
     get,
     held,
     mesh,
@@ -45,20 +45,6 @@ def matrix(names, allowed, defaults=None):
     return AllowedCollisionMatrix(entry_names=names, entry_values=rows,
                                   default_entry_names=list(defaults),
                                   default_entry_values=list(defaults.values()))
-
-
-def frame(name, place, child='panda_link0'):
-    message = TransformStamped(child_frame_id=child)
-    message.header.frame_id = name
-    t = message.transform.translation
-    t.x, t.y, t.z = (float(value) for value in place)
-    return message
-
-
-def color(id, *rgba):
-    message = ObjectColor(id=id)
-    message.color.r, message.color.g, message.color.b, message.color.a = rgba
-    return message
 
 
 def test_returned_scene_can_be_applied_again(client):

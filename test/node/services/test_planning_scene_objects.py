@@ -1,6 +1,6 @@
 """World objects by ~/apply_planning_scene with MoveIt's operations, and ~/scene_markers."""
 
-from moveit_msgs.msg import CollisionObject, ObjectColor, PlanningScene
+from moveit_msgs.msg import CollisionObject, PlanningScene
 from node_harness import eventually
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from scene_harness import (
     box,
     change,
     check,
+    color,
     diff,
     floor,
     get,
@@ -185,10 +186,8 @@ def test_marker_of_an_attached_object_follows_its_link(client, shown):
 
 
 def test_attach_by_id_and_detach_keep_the_pose_in_the_world(client, panda):
-    color = ObjectColor(id='a')
-    color.color.r = color.color.a = 1.0
     item = box('a', at=FAR, subframe_names=['top'], subframe_poses=[pose(0, 0, 0.05)])
-    applied(client, diff(item, object_colors=[color]))
+    applied(client, diff(item, object_colors=[color('a', 1.0, 0.0, 0.0, 1.0)]))
     applied(client, diff(holding=[attached(change('a', ADD), touch=['panda_leftfinger'])]))
     assert not objects(client)
     found = held(client)['a']
