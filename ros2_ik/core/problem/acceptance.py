@@ -149,7 +149,7 @@ def _values(robot: Robot, q: Any) -> Array:
 def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violation]) -> Array:
     """Return the target errors (t, 2) at the placements in `data`; append to `violations`."""
     model, frame_id, errors = problem.robot.model, problem.robot.frame_id, []
-    for target in problem.targets if problem.structure.tips else ():
+    for target in problem.targets:
         placed = pin.updateFramePlacement(model, data, frame_id(target.tip))
         if target.relative_to is not None:
             placed = pin.updateFramePlacement(

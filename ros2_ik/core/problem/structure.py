@@ -207,53 +207,32 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
     """
     Return the arrays of targets for `kernels.acceptance.check_targets`, from Pinocchio's model.
 
-    None if a target has free axes, or if a mimic joint or a joint of several values is between its
-    tip and its reference frame, except for a floating base in the root frame.
+        T_root_tip(q) = exp(q_k S_k) ... exp(q_1 S_1) T_root_tip(0)
+
+    None if a target has free axes or a moving reference frame, or if a mimic joint or a joint of
+    several values moves its tip, except for a floating base.
     """
-    data, chains, screws = robot.model.createData(), list[int](), list[Array]()
-    pin.computeJointJacobians(robot.model, data, pin.neutral(robot.model))
+    model, data = robot.model, robot.model.createData()
+    chains, screws = list[int](), list[Array]()
+    pin.computeJointJacobians(model, data, pin.neutral(model))
     for target in targets:
-        chain = None if target.weights else _chain(robot, data, target)
-        if chain is None:
+        frame = robot.frame_id(target.tip)
+        # from the tip on, without joint 0, the universe
+        joints = [model.joints[i] for i in model.supports[model.frames[frame].parentJoint]][:0:-1]
+        bases = joints[-1:] if robot.root_joint == 'freeflyer' else []
+        if target.weights or target.relative_to or any(
+                joint.nq != 1 for joint in joints[:len(joints) - len(bases)]):
             return None
-        places, axes, home = chain
-        chains += [len(places), *places]
-        screws += [*axes, home.rotation.T.reshape(-1), home.translation,
+        home = pin.updateFramePlacement(model, data, frame)
+        # (6,) for a robot with one velocity
+        J = pin.getFrameJacobian(model, data, frame, pin.WORLD).reshape(6, -1)
+        chains += [len(joints), *(joint.idx_q for joint in joints)]
+        if bases:
+            chains[-1] = -1 - bases[0].idx_q
+        screws += [*(J[:, joint.idx_v] for joint in joints), home.rotation.T.reshape(-1),
+                   home.translation,
                    np.array([target.position_tolerance, target.orientation_tolerance])]
     return np.array(chains, dtype=np.int64), np.concatenate(screws)
-
-
-def _chain(robot: Robot, data: pin.Data, target: TargetShape
-           ) -> tuple[list[int], list[Array], pin.SE3] | None:
-    """
-    Return indices in q, screw axes (6,) and the tip's neutral pose in the reference frame.
-
-        T_reference_tip(q) = exp(q_k S_k) ... exp(q_1 S_1) T_reference_tip(0)
-
-    The joints are in order from the tip to the reference frame; those that move the reference
-    frame have the opposite sign. Joints that move both frames cancel out. A floating base has the
-    index -1 - its index in q.
-    """
-    model = robot.model
-    frames = (robot.frame_id(target.tip),
-              0 if target.relative_to is None else robot.frame_id(target.relative_to))
-    tip, base = (pin.updateFramePlacement(model, data, frame) for frame in frames)
-    carrying, under = (list(model.supports[model.frames[frame].parentJoint]) for frame in frames)
-    # (6,) for a robot with one velocity
-    J_tip, J_base = (pin.getFrameJacobian(model, data, frame, pin.WORLD).reshape(6, -1)
-                     for frame in frames)
-    steps = [(J_tip, joint) for joint in reversed(carrying) if joint not in under] + [
-        (-J_base, joint) for joint in under if joint not in carrying]
-    places, axes = list[int](), list[Array]()
-    for J, number in steps:
-        joint = model.joints[number]
-        is_base = (joint.shortname() == 'JointModelFreeFlyer' and J is J_tip
-                   and base.isIdentity() and data.oMi[number].isIdentity())
-        if joint.nq != 1 and not is_base:
-            return None
-        places.append(-1 - joint.idx_q if is_base else joint.idx_q)
-        axes.append(base.actInv(pin.Motion(J[:, joint.idx_v])).vector)
-    return places, axes, base.actInv(tip)
 
 
 # the cached structure of a problem
