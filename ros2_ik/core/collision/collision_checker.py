@@ -1,7 +1,7 @@
 """The collision checker: contacts and distances of a robot in a scene."""
 
-from collections.abc import Collection, Hashable, Sequence
-from functools import cached_property
+from collections.abc import Collection, Sequence
+from functools import cached_property, lru_cache
 import math
 
 import coal
@@ -26,7 +26,6 @@ from ros2_ik.core.errors import (
     InvalidStateError,
     UnknownNameError,
 )
-from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import check_scene, Scene
@@ -243,19 +242,18 @@ class CollisionChecker:
 def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing: str = 'refuse',
                       pair: tuple[str, str] | None = None) -> CollisionChecker:
     """
-    Return a cached checker for a Robot object and a version of a scene.
+    Return a cached checker for a Robot object and a scene.
 
     See `CollisionChecker` for the arguments.
     """
     check_robot(robot)
     check_scene(scene)
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
-    key = robot.plain, scene.version, meshes, missing, pair
-    return _checkers.get(key, lambda: CollisionChecker(robot, scene, meshes, missing, pair))
+    return _cached_checker(robot.plain, scene, meshes, missing, pair)
 
 
 # only 4: Pinocchio's data are 10 kB per pair, 140 MB for 1,200 objects round an arm
-_checkers: LRUCache[tuple[Hashable, ...], CollisionChecker] = LRUCache(4)
+_cached_checker = lru_cache(maxsize=4)(CollisionChecker)
 
 
 def _between(items: Sequence[CollisionGeometry], first: str, second: str) -> Mask:

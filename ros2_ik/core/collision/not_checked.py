@@ -1,20 +1,18 @@
 """Sentences on what a collision checker does not check, and a robot's self-collision checker."""
 
-from collections.abc import Hashable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
 from ros2_ik.core.collision.self_pairs import ADJACENT, counted, listed, self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
-from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import MISSING
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 COLLISIONS_OFF = 'collisions: not checked'
-_alone: LRUCache[tuple[Hashable, ...], 'OwnCollisions'] = LRUCache()
 
 
 class OwnCollisions(NamedTuple):
@@ -35,7 +33,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
-    own = _alone.get((robot.plain, meshes), lambda: _own_collisions(robot.plain, meshes))
+    own = _own_collisions(robot.plain, meshes)
     geometry = own.checker and own.checker.geometry
     if geometry and geometry.left_out and missing_meshes == 'refuse':
         reasons = '; '.join(text.removesuffix('; it is left out')
@@ -47,6 +45,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     return own
 
 
+@lru_cache(maxsize=8)
 def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
     checker = CollisionChecker(robot, Scene(robot), meshes, 'skip')
     # a checker without pairs is kept if geometry is missing

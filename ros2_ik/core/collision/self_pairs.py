@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +13,6 @@ from ros2_ik.core.collision.collision_geometry import own_geometries
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.pair_model import PairModel
-from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import cached, digest
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.srdf import sorted_pair
@@ -27,7 +27,6 @@ DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled c
 NEUTRAL = 'in contact in the neutral state, nowhere deeper than 1 mm'
 GUESSED = (TOUCHING, NEUTRAL)
 Pair = tuple[str, str]
-_known: LRUCache[tuple[str, str], 'SelfPairs'] = LRUCache()
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,10 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
     `geometry` defaults to the robot's geometry with exact meshes.
     """
     geometry = robot_geometry(robot) if geometry is None else geometry
-    return _known.get((robot.key, geometry.key), lambda: _decide(robot, geometry))
+    return _decide(robot.plain, geometry)
 
 
+@lru_cache(maxsize=8)
 def _decide(robot: Robot, geometry: RobotGeometry) -> SelfPairs:
     # the first reason of a pair counts: rigid, disabled or adjacent, in contact
     pairs = {sorted_pair(*pair) for pair in combinations(geometry.links, 2)}

@@ -1,7 +1,7 @@
 """The robot: its joints, links, frames, limits and groups, from a URDF and an SRDF."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 import hashlib
 import math
 from pathlib import Path
@@ -26,7 +26,6 @@ from ros2_ik.core.errors import (
     UnknownNameError,
     UnknownRobotError,
 )
-from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.robot.joint import Joint, joints_in_q, LIMIT_TOLERANCE
 from ros2_ik.core.robot.packages import expand_xacro
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
@@ -195,21 +194,21 @@ class Robot:
                 raise InvalidOptionError(f"frame '{name}' takes a pair of a frame (None: the root "
                                          f'frame) and a rigid pinocchio.SE3, not {at!r}')
         plain, added = self.plain, {**self.added_frames, **frames}
-        key = self.key, *((name, parent, pose.homogeneous.tobytes())
-                          for name, (parent, pose) in added.items())
-        return _framed.get((plain, key), lambda: plain._with_added(added, key))
+        return _framed(plain, *((name, parent, pose.homogeneous.tobytes())
+                                for name, (parent, pose) in added.items()))
 
-    def _with_added(self, frames: Mapping[str, tuple[str | None, pin.SE3]],
-                    key: tuple[Hashable, ...]) -> 'Robot':
+    def _with_added(self, *frames: tuple[str, str | None, bytes]) -> 'Robot':
+        """Return the robot with frames: name, parent and the bytes of the pose (4, 4)."""
         robot = object.__new__(Robot)
         robot.__dict__.update(vars(self))
-        robot._plain, robot.key_with_frames = self, key
+        robot._plain, robot.key_with_frames = self, (self.key, *frames)
         robot.added_frames = MappingProxyType(
-            {name: (parent, pose.copy()) for name, (parent, pose) in frames.items()})
+            {name: (parent, pin.SE3(np.frombuffer(pose).reshape(4, 4)))
+             for name, parent, pose in frames})
         # added frames need a copy of the model, with its own data and caches of frame indices
         robot.model, robot._frame_ids = self.model.copy(), dict(self._frame_ids)
         robot._scratch, robot._moving = threading.local(), {}
-        for name, (parent, pose) in frames.items():
+        for name, (parent, pose) in robot.added_frames.items():
             index = 0 if parent is None else robot.frame_id(parent)
             base = robot.model.frames[index]
             robot._frame_ids[name] = robot.model.addFrame(pin.Frame(
@@ -383,7 +382,7 @@ class Robot:
 
 
 # a small cache, because each robot has a Pinocchio model and data of its own
-_framed: LRUCache[tuple[Hashable, ...], Robot] = LRUCache(32)
+_framed = lru_cache(maxsize=32)(Robot._with_added)
 
 
 def _is_rigid(pose: object) -> bool:

@@ -1,8 +1,8 @@
 """The robot's geometry: the <collision> and <visual> elements of its URDF, as shapes."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Generic, NamedTuple, TYPE_CHECKING, TypeVar
 from xml.etree.ElementTree import Element
@@ -11,7 +11,6 @@ import numpy as np
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
-from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.meshes.mesh_files import read_mesh
 from ros2_ik.core.robot import Robot
@@ -30,7 +29,6 @@ _PRIMITIVES: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
 _TAGS = (*_PRIMITIVES, 'mesh')
 Color = tuple[float, ...] | None
 S = TypeVar('S')
-_cache: LRUCache[tuple[Hashable, ...], 'RobotGeometry'] = LRUCache()
 
 
 class MeshFile(NamedTuple):
@@ -119,7 +117,7 @@ def _rgb(material: Element) -> Color:
     return tuple(min(max(value, 0.0), 1.0) for value in rgba[:3])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RobotGeometry:
     """
     The shapes of a robot's links; each body has one shape and one colour.
@@ -161,10 +159,13 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing, 'missing', MISSING, InvalidOptionError)
-    return _cache.get((robot.plain, meshes, missing),
-                      lambda: RobotGeometry(*_elements(
-                          robot, 'collision', missing, lambda element, warnings: [
-                              (_collision_shape(element, meshes, warnings), None)])))
+    return _geometry(robot.plain, meshes, missing)
+
+
+@lru_cache(maxsize=8)
+def _geometry(robot: Robot, meshes: str, missing: str) -> RobotGeometry:
+    return RobotGeometry(*_elements(robot, 'collision', missing, lambda element, warnings: [
+        (_collision_shape(element, meshes, warnings), None)]))
 
 
 def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str]) -> Shape:

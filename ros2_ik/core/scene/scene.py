@@ -81,8 +81,11 @@ class Scene:
             object.__setattr__(self, name, MappingProxyType(dict(value))
                                if isinstance(value, dict) else value)
 
+    def __hash__(self) -> int:
+        return hash(self.version)
+
     def _with(self, **changes: object) -> 'Scene':
-        # an unchanged scene keeps its version, which is the key of cached collision checkers
+        # an unchanged scene keeps its version, the hash for cached collision checkers
         if all(getattr(self, name) is value for name, value in changes.items()):
             return self
         scene = Scene.__new__(Scene)
