@@ -90,11 +90,11 @@ def one_or_each(value: object, name: str, count: int, error: type[IKError]) -> A
     return np.full(count, array)
 
 
-def row_numbers(value: object, name: str, error: type[IKError]) -> Array:
-    """Copy one finite number () or one for each row (m,) into a float array."""
-    wanted = 'one finite number, or one for each row'
+def row_numbers(value: object, name: str, error: type[IKError], most: float = _LARGEST) -> Array:
+    """Copy one number () or one for each row (m,), in [-most, most], into a float array."""
+    wanted = f'one {"" if most == math.inf else "finite "}number, or one for each row'
     array = floats(value, name, wanted, error)
-    if array.ndim > 1 or not np.isfinite(array).all():
+    if array.ndim > 1 or not (np.abs(array) <= most).all():
         raise error(f'{name} must be {wanted}, not {value!r}')
     return array
 

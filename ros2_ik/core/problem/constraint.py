@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike
-from ros2_ik.core.checks import between, COARSEST, FINEST, floats
+from ros2_ik.core.checks import between, COARSEST, FINEST, row_numbers
 from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.robot import Robot
@@ -69,8 +69,9 @@ class Constraint(FunctionTerm):
             raise InvalidConstraintError('a constraint takes a KinematicFunction, not '
                                          f'{function!r}')
         self.function, self.name = function, str(function) if name is None else name
-        self.lower = bound_array(lower, f'lower bound of {self.name}')
-        self.upper = bound_array(upper, f'upper bound of {self.name}')
+        self.lower, self.upper = (
+            row_numbers(bound, f'{side} bound of {self.name}', InvalidConstraintError, math.inf)
+            for side, bound in (('lower', lower), ('upper', upper)))
         self.tolerance = between(tolerance, 'tolerance', FINEST, COARSEST, InvalidConstraintError)
         self.form = self.function, self.lower, self.upper
         if function.labels:
@@ -93,14 +94,6 @@ class Constraint(FunctionTerm):
 
     def __repr__(self) -> str:
         return f"Constraint('{self.name}', {self.lower.tolist()}, {self.upper.tolist()})"
-
-
-def bound_array(value: object, name: str) -> Array:
-    """Return a bound as a float array; raises InvalidConstraintError for NaN."""
-    array = floats(value, name, 'a number or one for each row', InvalidConstraintError)
-    if any(map(math.isnan, array.reshape(-1).tolist())):
-        raise InvalidConstraintError(f'{name} is not a number: {value!r}')
-    return array
 
 
 def spread(array: Array, name: str, labels: tuple[str, ...],

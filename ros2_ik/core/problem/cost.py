@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike
-from ros2_ik.core.checks import floats, non_negative
+from ros2_ik.core.checks import floats, non_negative, row_numbers
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, UserFunction
-from ros2_ik.core.problem.constraint import bound_array, check_bounds, FunctionTerm, spread
+from ros2_ik.core.problem.constraint import check_bounds, FunctionTerm, spread
 from ros2_ik.core.robot import Configuration
 
 # default target, compared by identity to detect an omitted argument
@@ -53,15 +53,14 @@ class LeastSquares(Cost):
             raise InvalidConstraintError(f'{self.name} has a target and lower or upper; valid: '
                                          'target alone, or lower, upper or both')
         if self._has_bounds:
-            self.lower = bound_array(-np.inf if lower is None else lower,
-                                     f'lower of {self.name}')
-            self.upper = bound_array(np.inf if upper is None else upper,
-                                     f'upper of {self.name}')
+            self.lower, self.upper = (
+                row_numbers(absent if bound is None else bound, f'{side} of {self.name}',
+                            InvalidConstraintError, np.inf)
+                for side, bound, absent in (('lower', lower, -np.inf), ('upper', upper, np.inf)))
         else:
             # a target is an interval of length zero
-            self.lower = self.upper = bound_array(target, f'target of {self.name}')
-            if not np.isfinite(self.lower).all():
-                raise InvalidConstraintError(f'target of {self.name} is not finite: {target!r}')
+            self.lower = self.upper = row_numbers(target, f'target of {self.name}',
+                                                  InvalidConstraintError)
         if function.labels:
             self._spread(function.labels)
 
