@@ -12,7 +12,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, FLOAT
 from ros2_ik.core.checks import are_finite, floats
@@ -100,38 +99,28 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
                                *structure.chains, problem.poses, errors)
     costs: tuple[float, ...] = ()
     violations: list[Violation] = []
+    if result == OUTSIDE:
+        if not are_finite(q):
+            return AcceptanceReport(False, structure.tips, np.empty((0, 2)), (Violation(
+                'joint values', math.nan, -np.inf, np.inf, '(not finite)'),))
+        violations = _joint_violations(problem, q)
     if result != HELD or not structure.is_chain:
-        errors, costs = _check_terms(problem, q, result != OUTSIDE, violations)
+        errors, costs = _check_terms(problem, q, violations)
     # the collision check is the slowest part, so it comes last
     touches = not violations and problem.checker is not None and problem.checker.collides(q)
     return AcceptanceReport(not (violations or touches), structure.tips, errors,
                             tuple(violations), costs, touches)
 
 
-def _check_terms(problem: IKProblem, q: Array, in_limits: bool, violations: list[Violation]
-                 ) -> tuple[Array, tuple[float, ...]]:
-    """
-    Return the errors of all targets (t, 2) and the values of all costs; append to `violations`.
-
-    `in_limits` is True if q (nq,) is known to meet the joint limits and the locked joints.
-    """
+def _check_terms(problem: IKProblem, q: Array,
+                 violations: list[Violation]) -> tuple[Array, tuple[float, ...]]:
+    """Return the target errors (t, 2) and the values of all costs; append to `violations`."""
     robot = problem.robot
-    if not in_limits and not are_finite(q):
-        violations.append(Violation('joint values', float('nan'), -np.inf, np.inf,
-                                    '(not finite)'))
-        return np.empty((0, 2)), ()
-    if not in_limits:
-        violations += _joint_violations(problem, q)
     # a user's function may overwrite the shared scratch data, so it gets its own data
     data = robot.model.createData() if problem.structure.runs_user_code else robot.scratch_data()
     # `to_q` normalizes quaternions
-    unit = robot.to_q(q) if robot.has_floating_joints else q
-    # a Configuration also computes joint Jacobians, which target errors alone do not need
-    if not (problem.constraints or problem.costs):
-        pin.forwardKinematics(robot.model, data, unit)
-        return _target_errors(problem, data, violations), ()
-    at = Configuration.of_checked(robot, unit, data)
-    errors = _target_errors(problem, data, violations)
+    at = Configuration.of_checked(robot, robot.to_q(q) if robot.has_floating_joints else q, data)
+    errors = _target_errors(problem, at, violations)
     for constraint in problem.constraints:
         violations += _constraint_violations(constraint, at)
     return errors, tuple([cost.value(at) for cost in problem.costs])
@@ -146,14 +135,13 @@ def _values(robot: Robot, q: Any) -> Array:
     return values
 
 
-def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violation]) -> Array:
-    """Return the target errors (t, 2) at the placements in `data`; append to `violations`."""
-    model, frame_id, errors = problem.robot.model, problem.robot.frame_id, []
+def _target_errors(problem: IKProblem, at: Configuration, violations: list[Violation]) -> Array:
+    """Return the target errors (t, 2) of a configuration; append to `violations`."""
+    errors = list[tuple[float, float]]()
     for target in problem.targets:
-        placed = pin.updateFramePlacement(model, data, frame_id(target.tip))
+        placed = at.placement(target.tip)
         if target.relative_to is not None:
-            placed = pin.updateFramePlacement(
-                model, data, frame_id(target.relative_to)).actInv(placed)
+            placed = at.placement(target.relative_to).actInv(placed)
         errors.append(target.errors(placed))
         for off, tolerance, what, unit in zip(
                 errors[-1], (target.position_tolerance, target.orientation_tolerance),
