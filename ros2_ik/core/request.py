@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 import math
-from typing import TYPE_CHECKING
+
+import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.collision import CollisionChecker
@@ -21,9 +22,6 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.problem.structure import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.solvers import Search, SolveOptions
-
-if TYPE_CHECKING:
-    import pinocchio as pin
 
 __all__ = ['Defaults', 'IKRequest', 'World', 'default_group', 'default_tip', 'group_tips',
            'prepare']
@@ -83,7 +81,7 @@ class IKRequest:
     more_seeds: Sequence[Mapping[str, float | Array]] = ()
     avoid_collisions: bool = True
     options: SolveOptions = field(default_factory=SolveOptions)
-    frames: 'Mapping[str, tuple[str | None, pin.SE3]]' = field(default_factory=dict)
+    frames: Mapping[str, tuple[str | None, pin.SE3]] = field(default_factory=dict)
 
 
 @dataclass

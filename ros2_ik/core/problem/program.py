@@ -5,9 +5,10 @@ import ctypes
 from functools import cached_property, lru_cache
 from itertools import accumulate
 import math
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import BoundJoints, KinematicFunction, RelativeFunction
@@ -16,9 +17,6 @@ from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.tree import FLOATING, locked_q_indices, Tree, tree_of
-
-if TYPE_CHECKING:
-    import pinocchio as pin
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
 _NONE = np.zeros(0)
@@ -107,7 +105,7 @@ class Program:
             J[rows] = jacobian[:, self.active.v_slice]
 
     @cached_property
-    def _data(self) -> 'pin.Data | None':
+    def _data(self) -> pin.Data | None:
         """A separate pinocchio.Data if user functions run, because they may use the shared one."""
         runs_user_code = any(function.is_user_code for function in self.functions)
         return self.robot.model.createData() if runs_user_code else None

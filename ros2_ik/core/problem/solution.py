@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.collision import Contact
 from ros2_ik.core.problem.acceptance import error_norm, TargetError, Violation
 from ros2_ik.core.robot import Joint
 from ros2_ik.core.status import ExitFlag, Status
-
-if TYPE_CHECKING:
-    from ros2_ik.core.collision import Contact
 
 
 class JointChange(NamedTuple):
@@ -63,7 +61,7 @@ class IKSolution:
     violations: tuple[Violation, ...] = ()
     # name and value of each cost
     costs: tuple[tuple[str, float], ...] = ()
-    contacts: 'tuple[Contact, ...]' = ()
+    contacts: tuple[Contact, ...] = ()
     iterations: int = 0
     restarts: int = 0
     seconds: float = 0.0
