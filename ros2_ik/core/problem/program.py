@@ -16,7 +16,7 @@ from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, PYTHON
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.robot.tree import FLOATING, locked_q_indices, Tree, tree_of
+from ros2_ik.core.robot.tree import FLOATING, Tree, tree_of
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
 _NONE = np.zeros(0)
@@ -181,7 +181,10 @@ class _Layout:
             frames.update((name, robot.frame_id(name)) for name in (
                 shape.frame, shape.relative, *shape.mass_frames) if name is not None)
         self.frames = tuple(frames.values())
-        self.locked_q_indices = locked_q_indices(robot, self.frames, names)
+        moving = frozenset[str]().union(*(robot.moving_joints(name) for name in frames if name))
+        self.locked_q_indices = np.array([
+            joint.index + i for joint in robot.joints if joint.name in moving.difference(names)
+            for i in range(joint.size)], np.intp)
         self._formulas = tuple(dict.fromkeys(shape.formula for shape in shapes
                                              if isinstance(shape.formula, Formula)))
         self.python = tuple(i for i, shape in enumerate(shapes) if shape.formula == PYTHON)

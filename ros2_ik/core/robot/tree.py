@@ -53,16 +53,6 @@ class Tree:
         return frozenset(found)
 
 
-def locked_q_indices(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
-    """Return the indices in q of the joints that move the frames but are not in `names`."""
-    model = robot.model
-    # a mimic joint has the column of its leader
-    columns = {model.joints[joint].idx_v for frame in frames
-               for joint in model.supports[model.frames[frame].parentJoint]}
-    return np.array([joint.index + i for joint in robot.joints if joint.name not in names
-                     for i in range(joint.size) if joint.velocity_index in columns], np.intp)
-
-
 def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start: Array) -> Tree:
     """
     Return the tree of the joints in `names` that move some frames (Pinocchio's indices).
