@@ -40,6 +40,11 @@ class Handle:
 
     def __init__(self, accepted=True):
         self.accepted, self.cancelled, self._end = accepted, False, Future()
+        self.goal_id = object()
+
+    def __eq__(self, other):
+        """Compare as rclpy does, which raises for None."""
+        return self.goal_id == other.goal_id
 
     def cancel_goal_async(self):
         self.cancelled = True

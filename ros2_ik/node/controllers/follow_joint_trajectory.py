@@ -130,7 +130,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                      f'{result.error_string or "no reason given"} ({result.error_code})')
 
     def unanswered(self) -> str:
-        if None in self._goals.values():
+        # rclpy's handles cannot be compared with None by ==
+        if any(handle is None for handle in self._goals.values()):
             return (f"controller '{self.name}' has not said whether it accepts the goal that was "
                     'sent to it')
         if self._withdrawn and self._goals:
@@ -148,9 +149,6 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def forget(self) -> None:
         # goals of a controller that was killed or restarted would remain open forever
         self._goals.clear()
-        # no goal was accepted, so no motion started
-        if self.began == math.inf:
-            self.began = -math.inf
 
     def close(self) -> None:
         super().close()

@@ -13,8 +13,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Array, Motion, MotionLimits, Status
+from ros2_ik.core.internals import braking_motion
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller
+from ros2_ik.node.controllers.controller import Controller, passes_goal
 from ros2_ik.node.controllers.topics import listening_nodes
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
@@ -73,9 +74,14 @@ class Stream(Controller):
                    np.array([state.velocity for state in states]), motion.is_curved)
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
-        # the player brakes from its own last command, and reports where and when braking ends
-        self._braking = True
+        # the player brakes from its own last command, and reports where and when braking ends;
+        # until then, or if its process hangs, this prediction counts
+        self._braking, now = True, self.context.now()
         self._call(Player.brake, limits, bounds)
+        at = self.commanded(now)
+        braking = braking_motion(self.joints, at.position, at.velocity, limits, bounds=bounds)
+        if not passes_goal(braking, self.motion, self.rest_at - now):
+            self._begin(braking, braking=True)
 
     def release(self, reason: str) -> None:
         super().release(reason)

@@ -16,7 +16,7 @@ from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.core.internals import braking_motion
 from ros2_ik.node.controllers.controller import Controller, nearest_time, passes_goal
 from ros2_ik.node.controllers.topics import CommandTopic
-from ros2_ik.node.motion.tracking import DELAY_STEP, tracking
+from ros2_ik.node.motion.tracking import FINE_STEP, fine_tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # between two points [s]
@@ -30,7 +30,6 @@ MAX_OWN_GOALS = 100    # more goals than a controller lists in one status messag
 SIMULTANEOUS = 0.1
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
-FINE_STEP = 2e-3    # between two delays that are compared for braking [s]
 # maximum distance of measured joints from the commanded path to count as on the path [rad, m]
 PATH_TOLERANCE = 0.01
 # up to this delay, braking starts at the commanded state, above it at the measured one [s]
@@ -192,10 +191,10 @@ class JointTrajectoryController(Controller):
 
     def _follows(self) -> bool:
         """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
-        compared = self.joints, self.commanded, self.context.joint_states
-        delay = tracking(*compared).delay
-        found = tracking(*compared, delay - DELAY_STEP, delay + DELAY_STEP, FINE_STEP)
-        return found.aside <= PATH_TOLERANCE and found.delay <= USUAL_DELAY
+        found = fine_tracking(self.joints, self.commanded, self.context.joint_states)
+        # compared delays are rounded to steps
+        return (found.aside <= PATH_TOLERANCE
+                and found.delay <= USUAL_DELAY + FINE_STEP / 2)
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         now, motion, measured = self.context.now(), self.motion, self._measured()

@@ -18,7 +18,7 @@ from ros2_ik.node.controllers.controller import (
     nearest_time,
     position_bounds,
 )
-from ros2_ik.node.motion.tracking import tracking
+from ros2_ik.node.motion.tracking import fine_tracking, tracking
 
 
 class Outcome(NamedTuple):
@@ -112,14 +112,15 @@ class MotionExecution:
 
     @property
     def end(self) -> float:
-        """Planned end, or time of the last release, on the motion clock [s]."""
-        return max(one.rest_at for one in self.controllers)
+        """Planned end on the motion clock [s]; -inf if all controllers were released."""
+        return max((one.rest_at for one in self.controllers if not one.released),
+                   default=-math.inf)
 
     def way_left(self) -> Motion:
         """Return the remaining motion, from the sample before that nearest to the arm."""
         motion = self.motion
         assert motion is not None
-        near = motion.at(self.now() - self.sent_at).position
+        near = motion.at(self.now() - min(one.began for one in self.controllers)).position
         # the measured positions, of continuous joints in the turn of the commands
         at = near - self._measured.away(self.joints, near)
         begin = max(nearest_time(motion, at, motion.duration)
@@ -181,14 +182,16 @@ class MotionExecution:
         """Return which joint is too far from its commands, or how controllers differ, or ''."""
         assert self.motion is not None
         motion, began = self.motion, min(one.began for one in self.controllers)
-        found = tracking(self.joints, lambda moment: motion.at(moment - began), self._measured)
+        compared = self.joints, lambda moment: motion.at(moment - began), self._measured
+        found = tracking(*compared)
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         # the path was checked as one motion of all controllers, so they must be synchronous
         begins = [min(one.began, self.now()) for one in self.controllers]
         if (apart := max(begins) - min(begins)) > MAX_DELAY:
             return f'the controllers do not keep step: they started {apart:.2g} s apart'
-        if len(begins) > 1 and found.aside > limit > 0:
-            return (f'the controllers do not keep step: a joint was {found.aside:.3g} from the '
+        if len(begins) > 1 and found.aside > limit > 0 and (
+                aside := fine_tracking(*compared).aside) > limit:
+            return (f'the controllers do not keep step: a joint was {aside:.3g} from the '
                     'common path of all joints; parameter '
                     f'max_tracking_error allows {limit:g}')
         if not found.error[worst] > limit > 0:

@@ -10,6 +10,7 @@ from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.state.joint_states import JointStates
 
 DELAY_STEP = 0.02   # between two compared delays [s]
+FINE_STEP = 2e-3    # the same of `fine_tracking`
 # Maximum lead [s]: a controller may start before the node receives the acceptance of the goal.
 MAX_LEAD = 0.06
 
@@ -51,3 +52,11 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     worst = np.abs(apart).max(axis=1)
     k = int(np.argmin(worst))
     return Tracking(delays[k], float(worst[k]), error)
+
+
+def fine_tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
+                  measured: JointStates) -> Tracking:
+    """Compare as `tracking` does, FINE_STEP apart, around the delay at which the joints fit."""
+    delay = tracking(joints, commanded, measured).delay
+    return tracking(joints, commanded, measured, delay - DELAY_STEP, delay + DELAY_STEP,
+                    FINE_STEP)

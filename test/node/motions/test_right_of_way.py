@@ -66,11 +66,11 @@ def test_trajectory_of_another_client_ends_a_motion(client, record, theirs, node
 
 def test_trajectory_with_missing_joints_brakes_a_motion(client, record, theirs):
     """The controller refuses it, and would go on with the motion."""
-    future = moving(client, record)
+    asked = moving(client, record, 'execute', 0.1, velocity_scaling=0.2)
     left_out = point(ELSEWHERE, 2)
     left_out.positions, left_out.velocities = left_out.positions[:6], left_out.velocities[:6]
     theirs(left_out, names=ARM[:6])
-    answer = client.wait(future)
+    answer = asked.answer()
     assert answer.status == Status.CONTROL_FAILED, answer.message
     assert 'to which joints or positions are missing' in answer.message
     record.still()
