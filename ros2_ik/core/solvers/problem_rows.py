@@ -45,10 +45,12 @@ class ProblemRows:
 
     def _bounds(self, targets: Sequence[PoseTarget]) -> Array:
         """Return lower bound, upper bound, tolerance and scale of all hard rows, (4, m)."""
-        problem, places, bounds = self.problem, self.hard.rows, np.zeros((4, self.hard.size))
-        largest = max([float(target.weights.max()) for target in targets], default=1.0)
-        for target, rows in zip(targets, places, strict=False):
-            _bound_target(target, largest, bounds[:, rows])
+        problem, places, bounds = self.problem, self.hard.rows, np.empty((4, self.hard.size))
+        # those of targets depend on the structure only, which many problems share
+        cache = problem.structure.solvers
+        if 'target bounds' not in cache:
+            cache['target bounds'] = _target_bounds(targets)
+        bounds[:, :6 * len(targets)] = cache['target bounds']
         for constraint, rows in zip(problem.constraints, places[len(targets):], strict=True):
             bounds[0, rows], bounds[1, rows] = constraint.form[1:]
             bounds[2, rows], bounds[3, rows] = SHARE * constraint.tolerance, 1.0
@@ -93,16 +95,19 @@ class ProblemRows:
         return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)
 
 
-def _bound_target(target: PoseTarget, largest: float, bounds: Array) -> None:
-    """Fill the bounds (4, 6) of a target; `largest` is the largest weight of all targets."""
-    counted = target.counted
-    # counted rows are equalities, rows of free axes have no bounds
-    if not target.whole:
-        bounds[1] = np.where(counted, 0.0, np.inf)
-        bounds[0] = -bounds[1]
-    bounds[3] = np.where(counted, target.weights, 1.0) / largest
-    # the tolerance bounds the norm of `count` rows: each row gets an equal share, then scaled
-    for part, tolerance in ((slice(0, 3), target.position_tolerance),
-                            (slice(3, 6), target.orientation_tolerance)):
-        count = max(1, int(counted[part].sum()))
-        bounds[2, part] = SHARE * tolerance / math.sqrt(count) * bounds[3, part]
+def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
+    """Return the bounds (4, 6 t) of the rows of t targets; see `ProblemRows`."""
+    bounds = np.zeros((4, 6 * len(targets)))
+    largest = max([float(target.weights.max()) for target in targets], default=1.0)
+    for k, target in enumerate(targets):
+        counted, part = target.counted, bounds[:, 6 * k:6 * k + 6]
+        # counted rows are equalities, rows of free axes have no bounds
+        part[1] = np.where(counted, 0.0, np.inf)
+        part[0] = -part[1]
+        part[3] = np.where(counted, target.weights, 1.0) / largest
+        # the tolerance bounds the norm of `count` rows: each row gets an equal share, then scaled
+        for rows, tolerance in ((slice(0, 3), target.position_tolerance),
+                                (slice(3, 6), target.orientation_tolerance)):
+            count = max(1, int(counted[rows].sum()))
+            part[2, rows] = SHARE * tolerance / math.sqrt(count) * part[3, rows]
+    return bounds
