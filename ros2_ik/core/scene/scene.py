@@ -54,6 +54,9 @@ class Scene:
     string; each change makes a new one, pickling keeps it. If `guess_pairs` is True, pairs of
     links that touch in most configurations are not checked, see `self_pairs`.
 
+    Scenes compare by value, but hash by `version`: as keys of a dict or cache, equal scenes of
+    different versions are different keys. Hashing all objects would slow down each lookup.
+
     Arguments that name a frame accept the robot's frames, object ids, 'id/subframe', the names in
     `frames`, and None for the root frame. A frame that moves with the robot needs the
     configuration `at`.
@@ -85,7 +88,7 @@ class Scene:
         return hash(self.version)
 
     def _with(self, **changes: object) -> 'Scene':
-        # an unchanged scene keeps its version, the hash for cached collision checkers
+        # an unchanged scene keeps its version, and so its cached collision checkers
         if all(getattr(self, name) is value for name, value in changes.items()):
             return self
         scene = Scene.__new__(Scene)
