@@ -90,12 +90,21 @@ def one_or_each(value: object, name: str, count: int, error: type[IKError]) -> A
     return np.full(count, array)
 
 
-def row_numbers(value: object, name: str, error: type[IKError], most: float = _LARGEST) -> Array:
-    """Copy one number () or one for each row (m,), in [-most, most], into a float array."""
-    wanted = f'one {"" if most == math.inf else "finite "}number, or one for each row'
+def row_numbers(value: object, name: str, error: type[IKError], most: float = _LARGEST,
+                count: int = 0) -> Array:
+    """
+    Copy one number () or one for each row (m,), in [-most, most], into a float array.
+
+    Errors name the number of rows `count`, if it is known (not 0); `spread` checks it.
+    """
+    wanted = f'one {"" if most == math.inf else "finite "}number'
+    if count != 1:
+        wanted += f' or {count}' if count else ', or one for each row'
     array = floats(value, name, wanted, error)
-    if array.ndim > 1 or not (np.abs(array) <= most).all():
-        raise error(f'{name} must be {wanted}, not {value!r}')
+    if array.ndim > 1:
+        raise error(f'{name} must be {wanted}, not of shape {array.shape}')
+    if not (np.abs(array) <= most).all():
+        raise error(f'{name} must be {wanted}, not {brief(value)}')
     return array
 
 

@@ -70,7 +70,8 @@ class Constraint(FunctionTerm):
                                          f'{function!r}')
         self.function, self.name = function, str(function) if name is None else name
         self.lower, self.upper = (
-            row_numbers(bound, f'{side} bound of {self.name}', InvalidConstraintError, math.inf)
+            row_numbers(bound, f'{side} bound of {self.name}', InvalidConstraintError, math.inf,
+                        len(function.labels))
             for side, bound in (('lower', lower), ('upper', upper)))
         self.tolerance = between(tolerance, 'tolerance', FINEST, COARSEST, InvalidConstraintError)
         self.form = self.function, self.lower, self.upper

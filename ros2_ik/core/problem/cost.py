@@ -55,12 +55,13 @@ class LeastSquares(Cost):
         if self._has_bounds:
             self.lower, self.upper = (
                 row_numbers(absent if bound is None else bound, f'{side} of {self.name}',
-                            InvalidConstraintError, np.inf)
+                            InvalidConstraintError, np.inf, len(function.labels))
                 for side, bound, absent in (('lower', lower, -np.inf), ('upper', upper, np.inf)))
         else:
             # a target is an interval of length zero
             self.lower = self.upper = row_numbers(target, f'target of {self.name}',
-                                                  InvalidConstraintError)
+                                                  InvalidConstraintError,
+                                                  count=len(function.labels))
         if function.labels:
             self._spread(function.labels)
 

@@ -110,8 +110,9 @@ class BoundTask:
             spec.names or self._program.robot.joint_names)
 
     def _row_numbers(self, value: object, what: str) -> Array:
-        return spread(row_numbers(value, what, InvalidTargetError), what, self.function.labels,
-                      InvalidTargetError)
+        labels = self.function.labels
+        numbers = row_numbers(value, what, InvalidTargetError, count=len(labels))
+        return spread(numbers, what, labels, InvalidTargetError)
 
 
 def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice]]], rows: int

@@ -65,10 +65,11 @@ class Task:
         if target is None and velocity is None:
             raise InvalidTargetError(f"task '{self.name}' has neither target nor velocity")
         self.target = None if target is None else row_numbers(
-            target, f'target of {self.name}', InvalidTargetError)
+            target, f'target of {self.name}', InvalidTargetError, count=len(function.labels))
         self.follows_previous = isinstance(velocity, str) and velocity == PREVIOUS
         self.velocity = row_numbers(0.0 if velocity is None or self.follows_previous else velocity,
-                                    f'velocity of {self.name}', InvalidTargetError)
+                                    f'velocity of {self.name}', InvalidTargetError,
+                                    count=len(function.labels))
         self.weight = checked_weight(weight, self.name)
         self.gain, self.gain_per_second = gain, gain_per_second
         step_gain(gain, gain_per_second, self.name)

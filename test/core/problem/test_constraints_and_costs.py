@@ -49,7 +49,8 @@ def test_bounds_are_a_number_or_one_per_row(lower, upper):
 @pytest.mark.parametrize('lower, upper, words', [
     (0, NAN, ['upper', 'one number', 'not nan']), ([0, NAN, 0], 1, ['lower', 'nan']),
     ([0, 0, 2], 1, ['z [m]', '2', '1', 'above']), (INF, INF, ['inf']), (-INF, -INF, ['inf']),
-    ([0, 0], 1, ['lower', '3', '(2,)']), (0, np.zeros((3, 1)), ['upper', 'for each row', '[0.]']),
+    ([0, 0], 1, ['lower', '3', '(2,)']), (0, np.zeros((3, 1)), ['upper', 'or 3', '(3, 1)']),
+    (0, [NAN] * 3 + [0] * 999, ['upper', 'one number or 3', 'not [nan, nan, nan, 0, 0, 0, ...]']),
     ('low', 1, ['lower', "'low'"])])
 def test_malformed_bounds_are_refused(lower, upper, words):
     with pytest.raises(InvalidConstraintError) as caught:
