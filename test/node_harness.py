@@ -234,12 +234,12 @@ class Client:
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
 
-    def service(self, kind: Any, name: str) -> Any:
+    def service(self, kind: Any, name: str, until: Callable[..., Any] = eventually) -> Any:
         """Return a client of a service that is available."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(kind, name,
                                                           qos_profile=QoSProfile(depth=1000))
-        assert self._clients[name].wait_for_service(TIMEOUT), f'no service {name}'
+        until(self._clients[name].service_is_ready, f'service {name}')
         return self._clients[name]
 
     def call(self, kind: Any, name: str, request: Any, timeout: float = TIMEOUT) -> Any:
@@ -280,19 +280,21 @@ class Client:
         assert self._goals.wait_for_server(TIMEOUT), 'no action server'
         return SentGoal(self, self._goals, SolveConstrainedIK.Goal(**fields))
 
-    def set(self, name: str, value: Any, node: str = 'ros2_ik') -> Any:
+    def set(self, name: str, value: Any, node: str = 'ros2_ik',
+            until: Callable[..., Any] = eventually) -> Any:
         """
-        Set a parameter of a node; return the result.
+        Set a parameter of a node, waiting by `until`; return the result.
 
         Repeat a call without response: Fast DDS drops it after 0.1 s if the service has not
         discovered the reader yet (ros2/rmw_fastrtps#842; 2 of 60 first calls).
         """
         request = SetParameters.Request(parameters=[Parameter(name, value=value)
                                                     .to_parameter_msg()])
-        service = self.service(SetParameters, f'{node}/set_parameters')
-        return self.repeat(service, request, 5.0).results[0]
+        service = self.service(SetParameters, f'{node}/set_parameters', until)
+        return self.repeat(service, request, 5.0, until).results[0]
 
-    def repeat(self, service: Any, request: Any, period: float) -> Any:
+    def repeat(self, service: Any, request: Any, period: float,
+               until: Callable[..., Any] = eventually) -> Any:
         """Call a service each period [s] until the first response; return the response."""
         sent, began = list[Any](), time.monotonic()
 
@@ -300,7 +302,7 @@ class Client:
             if time.monotonic() >= began + period * len(sent):
                 sent.append(service.call_async(request))
             return next((future.result() for future in sent if future.done()), None)
-        return eventually(answer, f'an answer of {service.srv_name}')
+        return until(answer, f'an answer of {service.srv_name}')
 
     def publish(self, topic: str, message: Any, latched: bool = False) -> None:
         """Publish a message once there is a subscriber."""

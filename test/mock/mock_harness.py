@@ -37,12 +37,19 @@ class Mock(MockRobot):
         self.client.close()
 
     def until(self, condition: Callable[[], Any], what: str, timeout: float = LIMIT) -> Any:
-        """Wait until a condition returns something true, and return that."""
+        """
+        Wait until a condition returns something true, and return that.
+
+        Fails with the log of the mock robot, at once if its process has ended.
+        """
         def met() -> Any:
             result = condition()
             assert result or self.process.poll() is None, 'the mock robot has ended'
             return result
-        return eventually(met, what, timeout)
+        try:
+            return eventually(met, what, timeout)
+        except AssertionError as error:
+            raise AssertionError(f'{error}\n{self.text}') from None
 
     def hear(self, count: int = 3) -> dict[str, float]:
         """Wait for new states; return the positions of the last one."""
@@ -89,9 +96,14 @@ class Mock(MockRobot):
 
     def get(self, name: str) -> Any:
         """Return the value of a parameter."""
-        answer = self.client.call(GetParameters, 'mock_robot/get_parameters',
-                                  GetParameters.Request(names=[name]))
+        service = self.client.service(GetParameters, 'mock_robot/get_parameters', self.until)
+        answer = self.client.repeat(service, GetParameters.Request(names=[name]), 5.0, self.until)
         return parameter_value_to_python(answer.values[0])
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a parameter."""
+        result = self.client.set(name, value, 'mock_robot', self.until)
+        assert result.successful, result.reason
 
 
 @contextmanager

@@ -35,12 +35,19 @@ def goal(seconds, shift, *tolerances, patience=0):
                                       goal_time_tolerance=Duration(sec=patience))
 
 
+def reply(mock, function):
+    """Call a function of an action client; return the result of its future."""
+    future = mock.client.on_executor(function)
+    mock.until(future.done, 'an answer to the goal')
+    return future.result()
+
+
 def send(mock, client, request):
-    return mock.client.wait(mock.client.on_executor(lambda: client.send_goal_async(request)))
+    return reply(mock, lambda: client.send_goal_async(request))
 
 
 def result(mock, handle):
-    answer = mock.client.wait(mock.client.on_executor(handle.get_result_async))
+    answer = reply(mock, handle.get_result_async)
     return answer.status, answer.result
 
 
@@ -71,7 +78,7 @@ def test_new_goal_aborts_the_running_one(arm, client):
 def test_cancelled_goal_holds_the_position(arm, client):
     handle = send(arm, client, goal(20.0, 0.5))
     arm.until(lambda: positions(arm.states[-1])[ARM[0]] > 0.01, 'motion')
-    arm.client.wait(arm.client.on_executor(handle.cancel_goal_async))
+    reply(arm, handle.cancel_goal_async)
     status, _ = result(arm, handle)
     assert status == GoalStatus.STATUS_CANCELED
     stopped = arm.rest()
