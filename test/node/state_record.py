@@ -1,6 +1,7 @@
 """Record of all joint_states messages."""
 
 from collections.abc import Sequence
+import math
 import threading
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from sensor_msgs.msg import JointState
 
 
 class Way(NamedTuple):
-    """Times (k,) [s], positions (k, n) and velocities (k, n) of joint_states."""
+    """Times (k,) [s], positions (k, n) and velocities (k, n), NaN if absent, of joint_states."""
 
     times: np.ndarray
     positions: np.ndarray
@@ -19,7 +20,7 @@ class Way(NamedTuple):
 
 
 class StateRecord:
-    """All joint_states messages; a reliable, deep queue loses none."""
+    """All joint_states messages that have all `joints`; a reliable, deep queue loses none."""
 
     def __init__(self, node: Any, joints: Sequence[str]) -> None:
         self._node, self.joints, self._lock = node, tuple(joints), threading.Lock()
@@ -29,8 +30,10 @@ class StateRecord:
                                                       QoSProfile(depth=5000))
 
     def _take(self, message: JointState) -> None:
+        if not {*self.joints} <= {*message.name}:
+            return
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        velocities = message.velocity or [0.0] * len(message.name)
+        velocities = message.velocity or [math.nan] * len(message.name)
         at = dict(zip(message.name, zip(message.position, velocities, strict=True), strict=True))
         positions, velocities = zip(*(at[joint] for joint in self.joints), strict=True)
         with self._lock:
