@@ -187,7 +187,6 @@ class FclJudge:
         """Set the objects of a scene, which take time to convert if it is another one."""
         if scene is self.scene:
             return self
-        self.scene = scene
         for name in [*self.world, *self.held]:
             del self.solids[name]
         self.world = {item.id: item.pose.homogeneous for item in scene.objects.values()}
@@ -197,6 +196,7 @@ class FclJudge:
             self.solids[item.id] = [solid for part in item.parts
                                     for solid in _part(part, self.raw)]
         self.pairs = [pair for pair in combinations(self.solids, 2) if self._counts(*pair)]
+        self.scene = scene    # last, so that a failed conversion does not count
         return self
 
     def leave_out(self, pairs):
