@@ -66,8 +66,9 @@ class Dragger:
             if client.wait_for_service(0.1):
                 future = client.call_async(GetInteractiveMarkers.Request())
                 self.executor.spin_until_future_complete(future, PATIENCE)
-                for marker in future.result().markers if future.done() else ():
-                    return marker.name, read_pose(marker.pose, 'the marker')
+                if future.done() and (found := future.result().markers):
+                    return found[0].name, read_pose(found[0].pose, 'the marker')
+            self.executor.spin_once(timeout_sec=0.1)
         return sys.exit(f'no marker for {PATIENCE} s')
 
     def drag(self, name: str, target: pin.SE3) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ import sys
 from typing import NoReturn
 
 TESTS = Path(__file__).parents[1] / 'test'
-sys.path += [str(TESTS), str(TESTS / 'core')]    # their judges
+sys.path += [str(TESTS), str(TESTS / 'core')]    # judges: import peers before their users
 
 # name of a module -> name of the package to install
 PACKAGES = {'fcl': 'python-fcl', 'pydrake': 'drake', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}

@@ -105,5 +105,6 @@ class TracIK:
             joints = self._solvers[tip](T, start)
             if joints is None:
                 return None
-            q = self._robot.to_q(joints, q)
+            for name, value in joints.items():    # robot.to_q takes 20 us, which TRAC-IK needs not
+                q[self._robot.joint(name).index] = value
         return q

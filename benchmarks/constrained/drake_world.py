@@ -26,7 +26,7 @@ from pydrake.systems.framework import DiagramBuilder
 
 from constrained.cases import Case
 from constrained.drake_ik import DrakeRobot
-from ros2_ik.core import CollisionChecker, Robot
+from ros2_ik.core import CollisionChecker
 from ros2_ik.core.scene import robot_geometry
 
 
@@ -92,12 +92,10 @@ def drake_shape(shape: Any) -> Any:
     return Convex(points=np.asarray(shape.vertices).T, label=shape.kind)
 
 
+_alone = cache(DrakeRobot)    # of a robot without a scene
+
+
 def drake_robot(case: Case) -> DrakeRobot:
     """Return the robot of a case; a case with a scene gets a robot of its own."""
     robot, names = case.problem.robot, case.problem.joint_names
     return DrakeWorld(names, case.world.checker) if case.world else _alone(robot, names)
-
-
-@cache
-def _alone(robot: Robot, joint_names: tuple[str, ...]) -> DrakeRobot:
-    return DrakeRobot(robot, joint_names)
