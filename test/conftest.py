@@ -59,7 +59,7 @@ class MissingJudges:
 
 
 sys.meta_path.insert(0, MissingJudges)
-sys.path.insert(0, str(Path(__file__).parent))   # judge.py, whatever import mode
+sys.path.insert(0, str(Path(__file__).parent))   # judge.py, node_harness.py
 
 # These tests judge where an arm is at which time, so two of them must not compete for a processor:
 # one xdist process runs them all, while others run the tests of core and of nodes.

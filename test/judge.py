@@ -84,7 +84,7 @@ class FileJudge(Limits):
         import yourdfpy  # here, as conftest.py imports this file whether it is installed or not
         # yourdfpy wants a limit where the URDF gives none; FK does not look at it
         self.urdf = yourdfpy.URDF.load(io.BytesIO(text.encode()), load_meshes=False,
-                                        build_scene_graph=True)
+                                       build_scene_graph=True)
 
     def frames(self):
         """Return the names of the links."""

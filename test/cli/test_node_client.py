@@ -25,7 +25,8 @@ def publisher(monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     client = Client(domain)
-    with client.other_node('ros2_ik', wheels=4) as node:   # whose parameters are asked for
+    # a parameter, so that it has parameter services
+    with client.other_node('ros2_ik', wheels=4) as node:
         yield lambda topic: node.create_publisher(String, topic, LATCHED)
     client.close()
 

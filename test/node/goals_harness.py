@@ -77,4 +77,3 @@ class Ghost:
         for link in self.links[:1]:
             color = link.color
             self.color = tuple(round(part, 3) for part in (color.r, color.g, color.b))
-

@@ -138,4 +138,3 @@ def twist(*values, frame=''):
     linear, angular = message.twist.linear, message.twist.angular
     (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z) = map(float, values)
     return message
-
