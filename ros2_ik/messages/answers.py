@@ -21,19 +21,19 @@ def answer_names(problem: IKProblem) -> tuple[str, ...]:
 
 
 def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKProblem,
-                header: Header, notes: Iterable[str] = (), scene: Scene | None = None) -> None:
+                header: Header, notes: Iterable[str] = ()) -> None:
     """
     Write a solution of a problem into a ComputeIK response, or into the result of an action.
 
-    `header` becomes the header of each state. `notes` are appended to the message. `scene` is the
-    scene in which the contacts were computed.
+    `header` becomes the header of each state. `notes` are appended to the message.
     """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
     names = answer_names(problem)
     state = response.solution if solution.success else response.best_attempt
     fill_state(state, solution.best_joints, names, header)
-    response.contacts = contact_messages(solution.contacts, scene, header)
+    response.contacts = contact_messages(
+        solution.contacts, problem.checker.scene if problem.checker else None, header)
     response.alternatives = [fill_state(RobotState(), other.best_joints, names, header)
                              for other in solution.alternatives]
     response.impossible = bool(solution.impossible)

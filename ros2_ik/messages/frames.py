@@ -70,29 +70,22 @@ def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
     return ''
 
 
-def has_tool(tool: 'PoseStamped') -> bool:
-    """Return whether a request has a tool: a frame_id, or a pose other than the identity."""
-    p, quat = tool.pose.position, tool.pose.orientation
-    return bool(tool.header.frame_id) or (
-        p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w) != (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-
-
 def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: str,
-              defaults: Defaults) -> Robot:
+              defaults: Defaults) -> tuple[Robot, str]:
     """
-    Return the scene's robot with the scene frames in `names`, and with the request's tool.
+    Return the scene's robot with the scene frames in `names` and a request's tool, and its name.
 
-    The tool is fixed to the frame in its header, by default to the tip of the group. Raises
-    IKError.
+    The tool is fixed to the frame in its header, by default to the tip of the group. Without a
+    frame_id, and with an identity pose, there is no tool, and the name is ''. Raises IKError.
     """
-    if not has_tool(tool):
-        return framed_robot(scene, names)
+    p, quat, on = tool.pose.position, tool.pose.orientation, tool.header.frame_id
+    if not on and (p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w) == (0, 0, 0, 0, 0, 0, 1):
+        return framed_robot(scene, names), ''
     if TOOL in scene.frame_names:
         raise wrong(f"tool: robot or scene have a frame '{TOOL}' already; valid: tips: [{TOOL}]")
-    on = tool.header.frame_id
     robot = framed_robot(scene, [on, *names])
     link = link_name(robot, on, 'tool.header', scene) if on else tip_name(robot, group, defaults)
-    return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))})
+    return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))}), TOOL
 
 
 def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Reference:

@@ -1,6 +1,6 @@
 """Conversion of MoveIt's requests and constraints to those of ComputeIK."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 import math
 
 from geometry_msgs.msg import Point
@@ -51,27 +51,17 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
     elif len(links) != len(poses):
         raise RequestError(Status.INVALID_LINK_NAME,
                            f'{len(links)} ik_link_names for {len(poses)} poses')
+    robot, locked = framed_robot(scene, links), frozenset[str]()
+    if group := group_name(robot, asked.group_name, defaults):
+        tips = links or [tip_name(robot, group, defaults)]
+        moving = (robot.moving_joints(link_name(robot, tip, 'link', scene)) for tip in tips)
+        locked = frozenset(robot.group(group).joint_names).difference(*moving)
     return ComputeIK.Request(
         group=asked.group_name, targets=poses, tips=links, seed=asked.robot_state,
-        locked_joints=joints_of_other_tips(scene, asked.group_name, links, defaults),
+        locked_joints=sorted(locked),
         timeout=asked.timeout, avoid_collisions=asked.avoid_collisions,
         constraints=[function for functions in functions_of(asked.constraints, scene, lookup)
                      for function in functions])
-
-
-def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
-                         defaults: Defaults) -> list[str]:
-    """
-    Return the joints of a group that move none of `links`, such as those of other tips.
-
-    An empty `group` or empty `links` means the defaults of ComputeIK. Raises IKError.
-    """
-    robot = framed_robot(scene, links)
-    if not (group := group_name(robot, group, defaults)):
-        return []
-    links = links or [tip_name(robot, group, defaults)]
-    moving = (robot.moving_joints(link_name(robot, link, 'link', scene)) for link in links)
-    return sorted(frozenset(robot.group(group).joint_names).difference(*moving))
 
 
 def functions_of(constraints: Constraints, scene: Scene,

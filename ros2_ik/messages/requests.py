@@ -19,13 +19,11 @@ from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
 from ros2_ik.messages.constraints import named_frames, needs_checker, read_constraints
 from ros2_ik.messages.frames import (
     group_name,
-    has_tool,
     link_name,
     Lookup,
     Reference,
     reference,
     tip_name,
-    TOOL,
     with_tool,
 )
 from ros2_ik.messages.poses import read_pose
@@ -67,10 +65,10 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
                     'true, or a tip_speed of 0')
     if not (count or message.constraints or message.costs):
         raise wrong('there is no target, and no constraint or cost either')
-    # the tip of a single target without tips is the tool, if any, else the default tip
-    names = message.tips or [TOOL] * (count == 1 and has_tool(message.tool))
-    robot = with_tool(message.tool, scene, [*names, *named_frames(
+    robot, tool = with_tool(message.tool, scene, [*message.tips, *named_frames(
         (*message.constraints, *message.costs))], group or default, defaults)
+    # the tip of a single target without tips is the tool, if any, else the default tip
+    names = message.tips or [tool] * (count == 1 and tool != '')
     tips = [link_name(robot, name, 'tips', scene) for name in names]
     if not tips and count == 1:
         tips = [tip_name(robot, group or default, defaults)]

@@ -90,6 +90,7 @@ class IKNode(Node):
                      f'{parameters.acceleration_scaling:g} of the acceleration limits; '
                      + (f'scene: {parameters.scene}' if parameters.scene else 'the scene is '
                         'empty, without a floor (scene:=floor adds one below the root frame)'))
+        self._reminded = ''     # the last reason for a missing description that was logged
         self._reminder = timer(self, REMINDER_PERIOD, self._remind)
 
     def _remind(self) -> None:
@@ -105,9 +106,10 @@ class IKNode(Node):
                       '20 s)', throttle_duration_sec=60.0)
         self._motions.remind()
         if self._description.robot is None:
-            log.warning('waiting for robot_description: no valid URDF has come so far on topic '
-                        f"'{self.resolve_topic_name('robot_description')}' or as parameter "
-                        'robot_description', once=True)
+            reason = self._description.refused or self._why_no_description()
+            if reason != self._reminded:
+                log.warning(f'waiting for robot_description: {reason}')
+            self._reminded = reason
 
     def _on_robot(self, robot: Robot) -> None:
         """Replace the robot of all parts; raises IKError if it does not fit the scene."""

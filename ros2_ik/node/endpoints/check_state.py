@@ -1,7 +1,6 @@
 """Services ~/check_state, and check_state_validity of MoveIt's type GetStateValidity."""
 
 from itertools import chain
-from typing import NamedTuple
 
 from moveit_msgs.msg import ConstraintEvalResult, Constraints
 from moveit_msgs.srv import GetStateValidity
@@ -10,7 +9,6 @@ from ros2_ik.core import (
     Array,
     CollisionChecker,
     Configuration,
-    Contact,
     Joint,
     Robot,
     Scene,
@@ -22,33 +20,13 @@ from ros2_ik.messages.constraints import constraint_report, hard_constraints, na
 from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.messages.request_error import wrong
-from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status
+from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
 
 MAX_INFLUENCE = 1.0      # maximum `influence`, the distance up to which pairs are reported [m]
 LIMIT_TOLERANCE = 1e-6   # distance outside of a joint limit that is accepted [rad, m]
 MAX_DISTANCES = 100      # maximum number of distances in a response
-
-
-class _Checked(NamedTuple):
-    """
-    The contacts of a configuration q (nq,), and texts on pairs that were not checked.
-
-    `bodies` are the links and objects that the group moves; None means all. `checker` is None if
-    neither the robot nor the scene has geometry.
-    """
-
-    q: Array
-    checker: CollisionChecker | None
-    bodies: set[str] | None
-    contacts: list[Contact]
-    not_checked: list[str]
-    notes: list[str]
-
-    def counts(self, first: str, second: str) -> bool:
-        """Return whether a pair has at least one of the requested bodies."""
-        return self.bodies is None or not self.bodies.isdisjoint((first, second))
 
 
 class CheckState(Endpoint):
@@ -58,31 +36,26 @@ class CheckState(Endpoint):
         self.serve(Service, '~/check_state', self.answer)
         self.serve_as_moveit(GetStateValidity, 'check_state_validity', self.answer_moveit)
 
-    @answering('check_state')
     def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/check_state."""
         robot = self.description.current()
         if not 0 <= request.influence <= MAX_INFLUENCE:
             raise wrong(f'influence is {request.influence:g} m; valid: 0 to {MAX_INFLUENCE:g}')
         state = self.scene.of_state(request.state, robot, 'state')
-        joints = _joints(robot, request.group)
-        found = self._check(robot, state, request.group)
-        head = header(self.node, robot.root_frame)
-        outside = _outside(robot, found.q, joints)
+        q, checker, bodies, notes = self._check(robot, state, request.group, response)
+        outside = _outside(robot, q, _joints(robot, request.group))
         response.outside_limits = [joint.name for joint in outside]
-        response.not_checked = found.not_checked
-        response.contacts = contact_messages(found.contacts, state.scene, head)
-        if found.checker is not None and request.influence > 0:
-            at = Configuration(found.checker.robot, found.q)
-            near = found.checker.distances(at, request.influence,
-                                           MAX_DISTANCES if found.bodies is None else None)
-            chosen = [k for k, names in enumerate(near.names) if found.counts(*names)]
-            response.distances = distance_messages(near, chosen[:MAX_DISTANCES], head)
+        response.not_checked = _gaps(checker)
+        if checker is not None and request.influence > 0:
+            near = checker.distances(Configuration(checker.robot, q), request.influence,
+                                     MAX_DISTANCES if bodies is None else None)
+            chosen = [k for k, names in enumerate(near.names) if _counts(names, bodies)]
+            response.distances = distance_messages(near, chosen[:MAX_DISTANCES],
+                                                   self.header(robot.root_frame))
         response.valid = not (response.contacts or response.outside_limits)
         set_status(response, Status.SUCCESS, '; '.join([
-            *_sentences(response, outside, found.q), *found.notes]))
+            *_sentences(response, outside, q), *notes]))
 
-    @answering('check_state_validity')
     def answer_moveit(self, request: GetStateValidity.Request,
                       response: GetStateValidity.Response) -> None:
         """Answer as move_group: contacts and constraints decide validity, joint limits do not."""
@@ -90,28 +63,33 @@ class CheckState(Endpoint):
         state = self.scene.of_state(request.robot_state, robot, 'robot_state')
         # as in MoveIt, an unknown group means all joints
         group = request.group_name if request.group_name in robot.groups else ''
-        found = self._check(robot, state, group)
-        response.contacts = contact_messages(found.contacts, state.scene,
-                                             header(self.node, robot.root_frame))
-        for text in found.not_checked:
+        _, checker, _, _ = self._check(robot, state, group, response)
+        for text in _gaps(checker):
             self.node.get_logger().warning(f'check_state_validity: {text}',
                                            throttle_duration_sec=5.0)
         response.constraint_result = self._results(request.constraints, state)
         response.valid = not response.contacts and all(
             one.result for one in response.constraint_result)
 
-    def _check(self, robot: Robot, state: StateInScene, group: str) -> _Checked:
-        """Return the contacts of the bodies that a group moves ('': all); raises IKError."""
-        checker, remarks = self.scene.checker(state.scene)
+    def _check(self, robot: Robot, state: StateInScene, group: str,
+               response: Service.Response | GetStateValidity.Response) \
+            -> tuple[Array, CollisionChecker | None, set[str] | None, list[str]]:
+        """
+        Write the contacts of the bodies that a group moves ('': all) into a response.
+
+        Returns q (nq,), the checker (None: neither robot nor scene has geometry), the bodies
+        (None: all), and notes on unchecked geometry. Raises IKError.
+        """
+        checker, notes = self.scene.checker(state.scene)
         joints = _joints(robot, group)
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
         q = self.current_state.start(robot, state.given, needed | joints).q
-        if checker is None:
-            return _Checked(q, None, None, [], [COLLISIONS_OFF], remarks)
-        found = _Checked(q, checker, _bodies(robot, state.scene, joints) if group else None, [],
-                         list(not_checked(checker)), remarks)
-        return found._replace(contacts=[contact for contact in checker.in_collision(q)
-                                        if found.counts(contact.first, contact.second)])
+        bodies = _bodies(robot, state.scene, joints) if group else None
+        response.contacts = contact_messages(
+            [contact for contact in (checker.in_collision(q) if checker else ())
+             if _counts((contact.first, contact.second), bodies)],
+            state.scene, self.header(robot.root_frame))
+        return q, checker, bodies, notes
 
     def _results(self, constraints: Constraints,
                  state: StateInScene) -> list[ConstraintEvalResult]:
@@ -129,6 +107,15 @@ class CheckState(Endpoint):
 
 def _joints(robot: Robot, group: str) -> frozenset[str]:
     return frozenset(robot.group(group).joint_names if group else robot.joint_names)
+
+
+def _gaps(checker: CollisionChecker | None) -> list[str]:
+    return [COLLISIONS_OFF] if checker is None else list(not_checked(checker))
+
+
+def _counts(pair: tuple[str, str], bodies: set[str] | None) -> bool:
+    """Return whether a pair has at least one of `bodies` (None: all)."""
+    return bodies is None or not bodies.isdisjoint(pair)
 
 
 def _bodies(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:

@@ -9,7 +9,7 @@ from moveit_msgs.srv import GetPositionFK
 from ros2_ik.core import Configuration, Status
 from ros2_ik.messages.frames import framed_robot, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
-from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status
+from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.srv import ComputeFK as Service
 
 
@@ -20,7 +20,6 @@ class ComputeFK(Endpoint):
         self.serve(Service, '~/compute_fk', self.answer)
         self.serve_as_moveit(GetPositionFK, 'compute_fk', self.answer_moveit)
 
-    @answering('compute_fk')
     def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/compute_fk."""
         response.links, response.poses = self._poses(request.links, request.state, 'state',
@@ -29,7 +28,6 @@ class ComputeFK(Endpoint):
         response.message = (f'{count} pose{"s" * (count != 1)} in '
                             f'{response.poses[0].header.frame_id}')
 
-    @answering('compute_fk')
     def answer_moveit(self, request: GetPositionFK.Request,
                       response: GetPositionFK.Response) -> None:
         """Answer as move_group does, but without poses if any link is unknown."""
@@ -54,7 +52,7 @@ class ComputeFK(Endpoint):
         q = self.current_state.start(robot, state.given, needed).q
         at = Configuration(robot, q, robot.scratch_data())
         origin, poses = frame.placement(at), []
-        head = header(self.node, frame_id.removeprefix('/') or robot.root_frame)
+        head = self.header(frame_id.removeprefix('/') or robot.root_frame)
         for link in links:
             place = at.placement(link)
             poses.append(PoseStamped(header=head))

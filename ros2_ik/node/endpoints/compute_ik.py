@@ -5,8 +5,8 @@ from moveit_msgs.srv import GetPositionIK
 
 from ros2_ik.core import Status
 from ros2_ik.messages.robot_states import fill_state
-from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status, when_settled
-from ros2_ik.node.endpoints.ik_requests import PreparedRequest
+from ros2_ik.node.endpoints.endpoint import set_status
+from ros2_ik.node.endpoints.ik_requests import IKEndpoint, PreparedRequest
 from ros2_ik.srv import ComputeIK as Service
 
 # MoveIt reports every failed search as NO_IK_SOLUTION
@@ -14,38 +14,36 @@ SEARCH_FAILED = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRA
                  Status.APPROXIMATE}
 
 
-class ComputeIK(Endpoint):
+class ComputeIK(IKEndpoint):
     """IK services: search in the node's thread if the search is short, else in a worker."""
 
     def offer(self) -> None:
         self.serve(Service, '~/compute_ik', self.answer)
         self.serve(GetPositionIK, '~/solve_ik', self.answer_moveit)
-        self.serve_as_moveit(GetPositionIK, 'compute_ik', self.answer_moveit)
+        self.serve_as_moveit(GetPositionIK, 'compute_ik', self.answer_moveit, 'solve_ik')
 
-    @answering('compute_ik')
     async def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/compute_ik."""
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
-        question = await when_settled(self, lambda: self.ik_requests.read(request))
-        await self.ik_requests.answer(question, response, stops, 'service compute_ik')
+        question = await self.when_settled(lambda: self.read(request))
+        await self.solve(question, response, stops, 'service compute_ik')
 
-    @answering('solve_ik')
     async def answer_moveit(self, request: GetPositionIK.Request,
                             response: GetPositionIK.Response) -> None:
         """Answer as move_group's /compute_ik: the solution has all joints of the robot."""
         asked, answer = request.ik_request, Service.Response()
-        question = await when_settled(self, lambda: self._read(asked))
+        question = await self.when_settled(lambda: self._read(asked))
         # `stops` is 0, since this service never moves the robot
-        solution = await self.ik_requests.answer(question, answer, 0, 'service solve_ik')
+        solution = await self.solve(question, answer, 0, 'service solve_ik')
         status = Status(answer.status)
         set_status(response, Status.NO_IK_SOLUTION if status in SEARCH_FAILED else status,
                    answer.message)
         if status is Status.SUCCESS:
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
-            fill_state(response.solution, joints, joints, header(self.node, robot.root_frame))
+            fill_state(response.solution, joints, joints, self.header(robot.root_frame))
 
     def _read(self, asked: PositionIKRequest) -> PreparedRequest:
-        return self.ik_requests.read_moveit(asked, self.scene.of_state(
+        return self.read_moveit(asked, self.scene.of_state(
             asked.robot_state, self.description.current(), 'robot_state'))

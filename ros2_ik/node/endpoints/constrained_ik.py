@@ -10,15 +10,15 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import Status
 from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, QUEUE, timer, when_settled
-from ros2_ik.node.endpoints.ik_requests import PreparedRequest
+from ros2_ik.node.endpoints.endpoint import QUEUE, timer
+from ros2_ik.node.endpoints.ik_requests import IKEndpoint, PreparedRequest
 
 NAME = '~/solve_constrained_ik'
 FEEDBACK_PERIOD = 0.2     # [s]
 RESULT_TIMEOUT = 10       # time for which the action server keeps a result, node's clock [s]
 
 
-class ConstrainedIK(Endpoint):
+class ConstrainedIK(IKEndpoint):
     """
     The action: searches in the node's thread if the search is short, else in a worker.
 
@@ -40,13 +40,14 @@ class ConstrainedIK(Endpoint):
 
     def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         if asked := self._goals.get(id(handle), (handle, None))[1]:
-            self.pool.cancel(asked.long_search)
+            self.pool.cancel(asked.path or asked.search)
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: ServerGoalHandle) -> SolveConstrainedIK.Result:
         """Return the result of a goal; never raises."""
         self._goals[id(handle)] = handle, None
-        result = await self._answer(handle, SolveConstrainedIK.Result())
+        result = await self.respond('solve_constrained_ik', self._answer, handle,
+                                    SolveConstrainedIK.Result())
         del self._goals[id(handle)]
         # a goal that was cancelled too late has a solution, but ends as canceled
         if handle.is_cancel_requested:
@@ -59,20 +60,19 @@ class ConstrainedIK(Endpoint):
 
     # -- processing of a goal -------------------------------------------------------------
 
-    @answering('solve_constrained_ik')
     async def _answer(self, handle: ServerGoalHandle, result: SolveConstrainedIK.Result) -> None:
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
-        asked = await when_settled(self, lambda: self._read(handle))
+        asked = await self.when_settled(lambda: self._read(handle))
         self._goals[id(handle)] = handle, asked
-        await self.ik_requests.answer(
+        await self.solve(
             asked, result, stops, 'action solve_constrained_ik',
             lambda: 'cancelled' if handle.is_cancel_requested else '')
 
     def _read(self, handle: ServerGoalHandle) -> PreparedRequest:
         if handle.is_cancel_requested:
             raise RequestError(Status.PREEMPTED, 'cancelled')
-        return self.ik_requests.read(handle.request)
+        return self.read(handle.request)
 
     def _publish(self) -> None:
         """Publish the feedback of all open goals."""
@@ -81,7 +81,7 @@ class ConstrainedIK(Endpoint):
             if asked:
                 if asked.newest is not None:
                     fill_progress(feedback, asked.newest, asked.search.problem,
-                                  header(self.node, asked.robot.root_frame))
+                                  self.header(asked.robot.root_frame))
                 feedback.phase = asked.phase
                 feedback.seconds = time.monotonic() - asked.search.budget.started
             handle.publish_feedback(feedback)

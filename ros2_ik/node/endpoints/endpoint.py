@@ -1,14 +1,13 @@
-"""Base class of endpoints, the parts of the node that they use, and service callbacks."""
+"""Base class of endpoints, with the parts of the node as attributes."""
 
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from functools import wraps
 from importlib import import_module
 from inspect import iscoroutinefunction
 import pkgutil
 import traceback
-from typing import Any, TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
@@ -22,6 +21,7 @@ from std_msgs.msg import Header
 
 from ros2_ik.core import IKError, Status
 from ros2_ik.messages.request_error import RequestError
+from ros2_ik.msg import Solution
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.servo.messages import State
@@ -32,9 +32,6 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 from ros2_ik.node.workers.pool import Pool
-
-if TYPE_CHECKING:
-    from ros2_ik.node.endpoints.ik_requests import IKRequests
 
 DISCOVERY_TIME = 2.0    # for DDS to discover other nodes that offer a service [s]
 N_SOLVE_TIMES = 1000    # number of recent solve times for the percentiles
@@ -47,12 +44,11 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # wait(start) calls start(done), and awaits the value that any thread passes to `done`
 Wait = Callable[[Callable[[Callable[[object], None]], None]], Awaitable[Any]]
 
-PartsT = TypeVar('PartsT', bound='Parts')
 Request = TypeVar('Request')
-T = TypeVar('T')
 Response = TypeVar('Response')
-Fill = Callable[[PartsT, Request, Response], Coroutine[object, object, None] | None]
-Answer = Callable[[PartsT, Request, Response], Coroutine[object, object, Response]]
+T = TypeVar('T')
+# fills a response; see `Endpoint.respond`
+Fill = Callable[[Request, Response], Coroutine[object, object, None] | None]
 
 
 class Statistics:
@@ -75,26 +71,6 @@ class Statistics:
             self.failures[Status(status).name] += 1
 
 
-@dataclass(eq=False)
-class Parts:
-    """References to the parts of the node, as attributes of each endpoint."""
-
-    node: Node
-    parameters: Parameters
-    statistics: Statistics
-    description: Description
-    joint_states: JointStates
-    current_state: CurrentState
-    scene: PlanningScene
-    transforms: Transforms
-    pool: Pool
-    motions: MotionExecutor
-    servo_process: ServoProcess
-    wait: Wait
-    # awaits a time [s] without blocking the executor
-    sleep: Callable[[float], Awaitable[None]]
-
-
 def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
     """Return a publisher without events for incompatible subscribers, which slow services."""
     return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
@@ -107,10 +83,24 @@ def timer(node: Node, period: float, callback: Callable[[], None]) -> Timer:
 
 
 @dataclass(eq=False)
-class Endpoint(Parts):
+class Endpoint:
     """Base class of endpoints; subclasses create their services in `offer`."""
 
-    ik_requests: 'IKRequests'
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    joint_states: JointStates
+    current_state: CurrentState
+    scene: PlanningScene
+    transforms: Transforms
+    pool: Pool
+    motions: MotionExecutor
+    servo_process: ServoProcess
+    solutions: Publisher        # of topic ~/solution
+    wait: Wait
+    # awaits a time [s] without blocking the executor
+    sleep: Callable[[float], Awaitable[None]]
 
     def __post_init__(self) -> None:
         self.offer()
@@ -118,22 +108,24 @@ class Endpoint(Parts):
     def offer(self) -> None:
         """Create services, publishers and subscriptions."""
 
-    def serve(self, interface: type, name: str,
-              answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
+    def serve(self, interface: type, name: str, fill: Fill[Request, Response],
+              counted: str = '') -> None:
         """
-        Create a service.
+        Create a service whose responses `fill` fills, see `respond`.
 
-        Its callback group is reentrant, so that a request that awaits a worker does not block
-        other callbacks.
+        `counted` is its name in the statistics, by default its own. Its callback group is
+        reentrant, so that a request that awaits a worker does not block other callbacks.
         """
+        async def answer(request: Request, response: Response) -> Response:
+            return await self.respond(counted or name.removeprefix('~/'), fill, request, response)
         self.node.create_service(interface, name, answer, qos_profile=QUEUE,
                                  callback_group=ReentrantCallbackGroup())
 
-    def serve_as_moveit(self, interface: type, name: str,
-                        answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
-        """Create a service of move_group, see `offer_as_moveit`."""
+    def serve_as_moveit(self, interface: type, name: str, fill: Fill[Request, Response],
+                        counted: str = '') -> None:
+        """Create a service of move_group, see `serve` and `offer_as_moveit`."""
         self.offer_as_moveit(self.node.resolve_service_name(name), self.node.count_services,
-                             lambda: self.serve(interface, name, answer))
+                             lambda: self.serve(interface, name, fill, counted))
 
     def offer_as_moveit(self, name: str, count: Callable[[str], int],
                         offer: Callable[[], object]) -> None:
@@ -150,72 +142,65 @@ class Endpoint(Parts):
                 offer()
         waiting = timer(self.node, DISCOVERY_TIME, decide)
 
+    async def respond(self, service: str, fill: Fill[Request, Response], request: Request,
+                      response: Response) -> Response:
+        """
+        Return the response of a service, filled by `fill(request, response)`; never raises.
 
-def make_endpoints(**parts: Any) -> list[Endpoint]:
-    """Import all modules of this package, and create an endpoint of each subclass."""
-    # imported here, since that module imports this one
-    from ros2_ik.node.endpoints.ik_requests import IKRequests
-    parts['statistics'], folder = Statistics(), __name__.rpartition('.')[0]
-    ik_requests = IKRequests(**parts)
+        If `fill` raises, a new response with the reason is returned: an exception in a callback
+        would leave the client waiting, and would end the executor. A function that is no coroutine
+        is called by `when_settled`. The request is counted in `statistics`.
+        """
+        try:
+            if iscoroutinefunction(fill):
+                await fill(request, response)
+            else:
+                await self.when_settled(lambda: fill(request, response))
+            status = _status(response)
+        except Exception as error:
+            status, message = reason_of(error, self.node.get_logger())
+            response = set_status(type(response)(), status, message)
+            # error_code has a message
+            if not (hasattr(response, 'message') or hasattr(response, 'error_code')):
+                self.node.get_logger().error(f'{service}: {message}')
+        self.statistics.count(service, status)
+        return response
+
+    async def when_settled(self, read: Callable[[], T]) -> T:
+        """
+        Await the first robot and the collision geometry of a new one, then return `read()`.
+
+        Shortly after the start of the TF subscription, `read` is retried if it raises RequestError
+        for a missing transform.
+        """
+        while True:
+            if not (self.description.settling or self.scene.geometry.settling):
+                try:
+                    return read()
+                except RequestError as error:
+                    if not self.transforms.may_arrive(error):
+                        raise
+            await self.sleep(RETRY_PERIOD)
+
+    def header(self, frame_id: str) -> Header:
+        """Return a header with the current time of the node's clock."""
+        return Header(stamp=self.node.get_clock().now().to_msg(), frame_id=frame_id)
+
+
+def make_endpoints(node: Node, **parts: Any) -> list[Endpoint]:
+    """Import all modules of this package, and create an endpoint of each kind."""
+    folder = __name__.rpartition('.')[0]
     for module in pkgutil.iter_modules(import_module(folder).__path__):
         import_module(f'{folder}.{module.name}')
-    return [kind(**parts, ik_requests=ik_requests) for kind in Endpoint.__subclasses__()]
+    parts |= {'statistics': Statistics(),
+              'solutions': publisher(node, Solution, '~/solution')}
+    return [kind(node=node, **parts) for kind in _kinds(Endpoint)]
 
 
-# -- service callbacks, which always answer ------------------------------------------------------
-
-def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
-                                        Answer[PartsT, Request, Response]]:
-    """
-    Decorate a method (self, request, response) that fills the response of a service.
-
-    The decorated method is a coroutine that returns the response. If the method raises, a new
-    response with the reason is returned: an exception in a callback would leave the client
-    waiting, and would end the executor. A method that is no coroutine is called `when_settled`.
-    The request is counted in `self.statistics` under `service`.
-    """
-    def decorate(fill: Fill[PartsT, Request, Response]) -> Answer[PartsT, Request, Response]:
-        @wraps(fill)
-        async def answer(self: PartsT, request: Request, response: Response) -> Response:
-            try:
-                if iscoroutinefunction(fill):
-                    await fill(self, request, response)
-                else:
-                    await when_settled(self, lambda: fill(self, request, response))
-                status = _status(response)
-            except Exception as error:
-                status, message = reason_of(error, self.node.get_logger())
-                response = set_status(type(response)(), status, message)
-                # Humble's MoveItErrorCodes has no message
-                if not any(hasattr(one, 'message')
-                           for one in (response, getattr(response, 'error_code', None))):
-                    self.node.get_logger().error(f'{service}: {message}')
-            self.statistics.count(service, status)
-            return response
-        return answer
-    return decorate
-
-
-async def when_settled(parts: Parts, read: Callable[[], T]) -> T:
-    """
-    Await the first robot and the collision geometry of a new one, then return `read()`.
-
-    Shortly after the start of the TF subscription, `read` is retried if it raises RequestError for
-    a missing transform.
-    """
-    while True:
-        if not (parts.description.is_awaited or parts.scene.geometry.settling):
-            try:
-                return read()
-            except RequestError as error:
-                if not parts.transforms.may_arrive(error):
-                    raise
-        await parts.sleep(RETRY_PERIOD)
-
-
-def header(node: Node, frame_id: str) -> Header:
-    """Return a header with the current time of the node's clock."""
-    return Header(stamp=node.get_clock().now().to_msg(), frame_id=frame_id)
+def _kinds(base: type[Endpoint]) -> Iterator[type[Endpoint]]:
+    """Yield the classes derived from `base` from which no other class is derived."""
+    for kind in base.__subclasses__():
+        yield from _kinds(kind) if kind.__subclasses__() else [kind]
 
 
 def set_status(response: Response, status: Status, message: str) -> Response:

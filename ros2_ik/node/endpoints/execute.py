@@ -10,7 +10,7 @@ from std_srvs.srv import Trigger
 from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import wrong
-from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status, when_settled
+from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.motion.motion_execution import MotionRequest
 from ros2_ik.srv import Execute as Service
 
@@ -22,19 +22,18 @@ class Execute(Endpoint):
         self.serve(Service, '~/execute', self.answer)
         self.serve(Trigger, '~/stop', self.stop)
 
-    @answering('execute')
     async def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/execute at the end of the motion."""
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
         began = time.monotonic()
-        robot, goal, own = await when_settled(self, lambda: self._read(request))
+        robot, goal, own = await self.when_settled(lambda: self._read(request))
         outcome = await self.motions.run(MotionRequest(
             robot, goal, request.group, request.avoid_collisions, own, stops, 'service execute',
             request.velocity_scaling, max_joint_change=_bound(request.max_joint_change, robot)))
         set_status(response, outcome.status, outcome.message)
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
-                                             header(self.node, robot.root_frame))
+                                             self.header(robot.root_frame))
         response.seconds = time.monotonic() - began
         response.motion_seconds = float(outcome.motion_seconds)
 
@@ -45,7 +44,6 @@ class Execute(Endpoint):
         goal = self.scene.of_state(request.goal, robot, 'goal', is_goal=True)
         return robot, goal.given, partial(goal.scene.rebased, self.scene.known.scene)
 
-    @answering('stop')
     async def stop(self, request: Trigger.Request, response: Trigger.Response) -> None:
         """
         Brake all motions, and answer without waiting for rest.

@@ -35,9 +35,8 @@ from ros2_ik.messages.frames import changed_frame, TOOL
 from ros2_ik.messages.moveit_requests import compute_ik_request
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.requests import read_request
-from ros2_ik.msg import Solution
 from ros2_ik.node.controllers.controller import motion_limits
-from ros2_ik.node.endpoints.endpoint import header, Parts, publisher, set_status
+from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.motion.motion_execution import MotionRequest, Outcome
 from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
@@ -55,15 +54,14 @@ FAST_SOLVER = 'lm'      # the solver whose attempts take well below SLICE with d
 REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count as reached [rad, m]
 
 
-@dataclass(eq=False)
-class PreparedRequest:
+class PreparedRequest(World):
     """
-    A parsed request or goal, with its search, which has not been run.
+    A parsed request or goal and its search, which has not been run.
 
+    - `robot`, `known`: the robot and the node's scene when the request was read.
     - `execute`: move the robot to the solution.
-    - `scene`: the scene of the collision checker, None without a check. This is `known`, the
-      node's scene, with the attached objects and allowed collisions of the request.
-    - `needed`: joints that do not move, but on whose positions the solution depends.
+    - `free`, `needed`: joints that the search moves; joints that do not move, but on whose
+      positions the solution depends.
     - `notes`: texts for the answer's message.
     - `path`: the search for the straight path to the target, whose end is the solution; None
       without `straight`.
@@ -71,34 +69,26 @@ class PreparedRequest:
     - `phase`: as in the action's feedback.
     """
 
-    request: IKRequest
-    search: Search
-    execute: bool
-    scene: Scene | None
-    known: Scene
-    needed: frozenset[str]
-    notes: list[str]
-    path: PathSearch | None
-    newest: IKSolution | None = None
-    phase: str = 'searching'
+    def __init__(self, request: IKRequest, robot: Robot, checker: CollisionChecker | None,
+                 state: CurrentState, known: Scene, execute: bool) -> None:
+        super().__init__(robot, checker=checker)
+        self.request, self.known, self.execute, self._state = request, known, execute, state
+        self.path: PathSearch | None = None
+        self.newest: IKSolution | None = None
+        self.phase = 'searching'
+        self.search = prepare(request, self)
 
-    @property
-    def robot(self) -> Robot:
-        """The robot that was current when the request was read."""
-        return self.search.problem.robot.plain
-
-    @property
-    def long_search(self) -> AnySearch:
-        """The search for a worker: of the straight path, if requested."""
-        return self.path or self.search
+    def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
+              checked: frozenset[str]) -> Array:
+        """Return q (nq,), the seed completed from joint_states; set `free`, `needed`, `notes`."""
+        self.free, self.needed = free, needed
+        q, self.notes = self._state.start(self.robot, request.seed, needed, free, checked)
+        return q
 
 
 @dataclass(eq=False)
-class IKRequests(Parts):
-    """Handler of IK requests from services and the action; publishes topic ~/solution."""
-
-    def __post_init__(self) -> None:
-        self._publisher = publisher(self.node, Solution, '~/solution')
+class IKEndpoint(Endpoint):
+    """Base class of endpoints that search; `solve` publishes solutions on ~/solution."""
 
     # -- parsing --------------------------------------------------------------------------
 
@@ -122,25 +112,25 @@ class IKRequests(Parts):
         if message.execute and not parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
-        world = _World(self.current_state, robot, checker)
-        search = prepare(request, world)
-        # a straight path starts at the seed, so the joints that move need known positions
-        if message.straight:
-            self.current_state.start(robot, request.seed, frozenset(search.problem.joint_names))
+        question = PreparedRequest(request, robot, checker, self.current_state,
+                                   self.scene.known.scene, message.execute)
+        free, problem = question.free, question.search.problem
         tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
+        question.notes = [*tips, *question.notes, *remarks]
+        # a straight path starts at the seed, so the joints that move need known positions
+        if message.straight:
+            self.current_state.start(robot, request.seed, frozenset(problem.joint_names))
+            question.path = _path_search(message, problem, parameters)
         if message.execute:
             known = self.current_state.known(robot)
-            remarks += [f"no joint_states of joint '{name}': checks use its position in the seed"
-                        for name in request.seed if name not in known and name not in world.free]
-            for name in sorted(world.free | world.needed):
+            question.notes += [
+                f"no joint_states of joint '{name}': checks use its position in the seed"
+                for name in request.seed if name not in known and name not in free]
+            for name in sorted(free | question.needed):
                 if contradiction := self.joint_states.contradiction(name):
                     raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
-        return PreparedRequest(
-            request, search, message.execute,
-            checker.scene if checker and request.avoid_collisions else None,
-            self.scene.known.scene, world.needed, [*tips, *world.notes, *remarks],
-            _path_search(message, search.problem, parameters) if message.straight else None)
+        return question
 
     def read_moveit(self, asked: PositionIKRequest, state: StateInScene) -> PreparedRequest:
         """Read a request in MoveIt's type, with its parsed robot_state; raises IKError."""
@@ -159,8 +149,7 @@ class IKRequests(Parts):
         if path is None and _run_slice(search):
             return search.solution(), None
         try:
-            found = await self.by_worker(question.long_search,
-                                         partial(setattr, question, 'newest'))
+            found = await self.by_worker(path or search, partial(setattr, question, 'newest'))
             return _end_of_path(path, found) if path else (found, None)
         # no answer of the worker: return its last report, or the best attempt of this thread
         except UnansweredError as error:
@@ -189,14 +178,14 @@ class IKRequests(Parts):
 
     # -- answer and motion ----------------------------------------------------------------
 
-    async def answer(self, question: PreparedRequest, answer: ComputeIK.Response, stops: int,
-                     who: str, cancelled: Callable[[], str] = lambda: '') -> IKSolution:
+    async def solve(self, question: PreparedRequest, answer: ComputeIK.Response, stops: int,
+                    who: str, cancelled: Callable[[], str] = lambda: '') -> IKSolution:
         """
-        Write the solution into a ComputeIK response or the action's result; publish and return it.
+        Search, and write the solution into a ComputeIK response or the action's result.
 
-        With execute, the robot then moves to the solution. `stops` is MotionExecutor.stops when
-        the request arrived; `who` is the client, for the log; `cancelled` returns a reason to
-        stop the motion, or ''. Raises RequestError.
+        The solution is also published and returned. With execute, the robot moves to the solution.
+        `stops` is MotionExecutor.stops when the request arrived; `who` is the client, for the log;
+        `cancelled` returns a reason to stop the motion, or ''. Raises RequestError.
         """
         solution, way = await self._search(question)
         question.newest = solution
@@ -204,24 +193,25 @@ class IKRequests(Parts):
         notes, problem = question.notes, question.search.problem
         if question.execute and not solution.success and 'max_joint_change' in solution.message:
             notes = [BOUND, *notes]
-        head = header(self.node, question.robot.root_frame)
-        fill_answer(answer, solution, problem, head, notes, question.scene)
+        head = self.header(question.robot.root_frame)
+        fill_answer(answer, solution, problem, head, notes)
         if not solution.success:
             return solution
-        if self._publisher.get_subscription_count():
-            self._publisher.publish(solution_message(answer, solution, problem, head))
+        if self.solutions.get_subscription_count():
+            self.solutions.publish(solution_message(answer, solution, problem, head))
         if not question.execute:
             return solution
-        question.phase, request = 'moving', question.request
+        question.phase, request, checker = 'moving', question.request, problem.checker
         outcome = self._refusal(question, solution) or await self.motions.run(MotionRequest(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', request.avoid_collisions,
-            partial(question.scene.rebased, question.known) if question.scene else None,
+            # the node's scene with the attached objects and allowed collisions of the request
+            partial(checker.scene.rebased, question.known) if checker else None,
             stops, who, cancelled=cancelled, assumed=request.seed,
             max_joint_change=request.options.max_joint_change or {}, way=way))
         set_status(answer, outcome.status, f'{answer.message}; {outcome.message}')
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
-                                           header(self.node, question.robot.root_frame))
+                                           self.header(question.robot.root_frame))
         answer.motion_seconds = float(outcome.motion_seconds)
         return solution
 
@@ -254,24 +244,6 @@ class IKRequests(Parts):
                 return Outcome(Status.INVALID_ROBOT_STATE, "nothing was moved: the position of "
                                f"joint '{name}' is known from the seed only")
         return None
-
-
-class _World(World):
-    """The current state for binding a request, and the joints that the request depends on."""
-
-    def __init__(self, state: CurrentState, robot: Robot, checker: CollisionChecker | None) \
-            -> None:
-        super().__init__(robot, checker=checker)
-        self._state = state
-        self.free, self.needed, self.notes = frozenset[str](), frozenset[str](), list[str]()
-
-    def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
-              checked: frozenset[str]) -> Array:
-        """Return q (nq,), the seed completed from joint_states; set `free`, `needed`, `notes`."""
-        self.free, self.needed = free, needed
-        start = self._state.start(self.robot, request.seed, needed, free, checked)
-        self.notes = start.notes
-        return start.q
 
 
 def _run_slice(search: Search) -> bool:

@@ -15,29 +15,28 @@ from ros2_ik.messages.request_error import check_lengths, wrong
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.trajectory_controller import duration_message
-from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status, when_settled
+from ros2_ik.node.endpoints.endpoint import set_status
+from ros2_ik.node.endpoints.ik_requests import IKEndpoint
 from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable
-from ros2_ik.node.parameters import Parameters
 
 MAX_WAYPOINTS = 1000     # of a request; parsing more would delay other requests
 MAX_SPACING = 0.1        # upper bound on max_step, the distance between configurations [m]
 
 
-class MoveItPath(Endpoint):
+class MoveItPath(IKEndpoint):
     """Service that finds straight paths through waypoints in a worker; never moves the robot."""
 
     def offer(self) -> None:
         self.serve_as_moveit(GetCartesianPath, 'compute_cartesian_path', self.answer)
 
-    @answering('compute_cartesian_path')
     async def answer(self, request: GetCartesianPath.Request,
                      response: GetCartesianPath.Response) -> None:
         """Answer compute_cartesian_path; as in MoveIt, a partial path is a success."""
-        search = await when_settled(self, lambda: self._search(request))
-        found = await self.ik_requests.by_worker(search)
+        search = await self.when_settled(lambda: self._read(request))
+        found = await self.by_worker(search)
         set_status(response, Status.SUCCESS if found.fraction > 0 else found.status,
                    found.message)
-        robot, head = search.problem.robot, header(self.node, search.problem.robot.root_frame)
+        robot, head = search.problem.robot, self.header(search.problem.robot.root_frame)
         joints = robot.to_joints(search.problem.start, include_mimic=True)
         fill_state(response.start_state, joints, joints, head)
         response.fraction = found.fraction
@@ -49,7 +48,7 @@ class MoveItPath(Endpoint):
                 position, velocity, acceleration) in zip(
                     found.times.tolist(), found.states.tolist(), strict=True)]
 
-    def _search(self, request: GetCartesianPath.Request) -> PathSearch:
+    def _read(self, request: GetCartesianPath.Request) -> PathSearch:
         robot = self.description.current()
         check_lengths(request, {'waypoints': MAX_WAYPOINTS})
         if not request.max_step > 0:
@@ -60,7 +59,7 @@ class MoveItPath(Endpoint):
                 raise wrong(f'{name} is nan; valid: above 0, or 0 (unlimited)')
         state = self.scene.of_state(request.start_state, robot, 'start_state')
         # PathSearch replaces the pose of the target
-        problem = self.ik_requests.read_moveit(PositionIKRequest(
+        problem = self.read_moveit(PositionIKRequest(
             group_name=request.group_name, ik_link_name=request.link_name,
             pose_stamped=PoseStamped(header=request.header), robot_state=request.start_state,
             avoid_collisions=request.avoid_collisions, constraints=request.path_constraints),
@@ -73,8 +72,9 @@ class MoveItPath(Endpoint):
 
     def _limits(self, request: GetCartesianPath.Request, problem: IKProblem) -> MotionLimits:
         parameters = self.parameters
-        velocity, acceleration = (_scaling(request, kind, parameters)
-                                  for kind in ('velocity', 'acceleration'))
+        velocity, acceleration = (checked_scaling(
+            getattr(request, name := f'max_{kind}_scaling_factor'), parameters, kind, name)
+            for kind in ('velocity', 'acceleration'))
         limits = motion_limits(problem.robot, problem.joint_names, parameters)
         # `usable` multiplies by parameter acceleration_scaling, which the request overrides
         return usable(limits.scaled(acceleration=acceleration / parameters.acceleration_scaling),
@@ -107,17 +107,11 @@ class MoveItPath(Endpoint):
                            timeout=self.parameters.max_timeout)
 
 
-def _scaling(request: GetCartesianPath.Request, kind: str, parameters: Parameters) -> float:
-    """Return a scaling factor; if 0 or missing (Humble's type), the node's parameter."""
-    name = f'max_{kind}_scaling_factor'
-    return checked_scaling(float(getattr(request, name, 0.0)), parameters, kind, name)
-
-
 def _tip_speed(request: GetCartesianPath.Request, tip: str) -> float:
     """Return the maximum speed of the tip [m/s]; raises RequestError for another link."""
-    link = getattr(request, 'cartesian_speed_limited_link', '').removeprefix('/')
     if not request.max_cartesian_speed > 0:
         return MAX_TIP_SPEED
+    link = request.cartesian_speed_limited_link.removeprefix('/')
     if link not in ('', tip):
         raise wrong(f"cartesian_speed_limited_link is '{link}'; valid: '{tip}', the tip of the "
                     'path')

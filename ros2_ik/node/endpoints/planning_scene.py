@@ -22,9 +22,7 @@ from ros2_ik.core import Scene, Status
 from ros2_ik.messages.markers import scene_markers
 from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
 from ros2_ik.node.endpoints.endpoint import (
-    answering,
     Endpoint,
-    header,
     LATCHED,
     publisher,
     QUEUE,
@@ -58,7 +56,6 @@ class PlanningSceneEndpoints(Endpoint):
                             ('attached_collision_object', AttachedCollisionObject)):
             self.node.create_subscription(kind, f'~/{topic}', partial(self._change, topic), QUEUE)
 
-    @answering('apply_planning_scene')
     async def apply(self, request: ApplyPlanningScene.Request,
                     response: ApplyPlanningScene.Response) -> None:
         """Answer ApplyPlanningScene when the new scene is in use."""
@@ -68,13 +65,12 @@ class PlanningSceneEndpoints(Endpoint):
             texts.append('the whole scene was replaced, since is_diff is false')
         set_status(response, Status.SUCCESS, '; '.join([*texts, *_unknown_touch_links(scene)]))
 
-    @answering('get_planning_scene')
     async def get(self, request: GetPlanningScene.Request,
                   response: GetPlanningScene.Response) -> None:
         """Answer GetPlanningScene with the requested components of the scene."""
         robot = self.description.current()
         known, joints = self.scene.known, self.current_state.known(robot)
-        head = header(self.node, robot.root_frame)
+        head = self.header(robot.root_frame)
         # in the scene's thread: a message of many triangles takes seconds
         response.scene = await self.scene.in_thread(lambda: scene_message(
             known, joints, request.components.components, head))
@@ -92,7 +88,7 @@ class PlanningSceneEndpoints(Endpoint):
         if self._monitored is not None and self._monitored.get_subscription_count():
             robot = known.scene.robot
             self._monitored.publish(scene_diff(last, known, self.current_state.known(robot),
-                                               header(self.node, robot.root_frame)))
+                                               self.header(robot.root_frame)))
 
     # -- topics that change the scene; errors are logged ----------------------------------
 

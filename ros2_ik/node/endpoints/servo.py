@@ -19,17 +19,15 @@ from ros2_ik.core import Array, Mesh, Robot, Scene, Status
 from ros2_ik.messages.frames import (
     changed_frame,
     group_name,
-    has_tool,
     link_name,
     tip_name,
-    TOOL,
     with_tool,
 )
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller, motion_limits
 from ros2_ik.node.controllers.robot_controllers import active_joints
-from ros2_ik.node.endpoints.endpoint import answering, Endpoint, timer
+from ros2_ik.node.endpoints.endpoint import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.servo.loop import Loop, Session
 from ros2_ik.node.servo.messages import Begin, Died, FromServo, MODES, OFF, State, WAITS
@@ -75,14 +73,12 @@ class Servo(Endpoint):
 
     # -- services -------------------------------------------------------------------------
 
-    @answering('servo/switch')
     async def switch(self, request: SwitchServo.Request,
                      response: SwitchServo.Response) -> None:
         """Switch the servo on, off, or to another kind of commands."""
         response.message = await self._switch(request)
         response.success = True
 
-    @answering('servo/switch_command_type')
     async def switch_as_moveit(self, request: ServoCommandType.Request,
                                response: ServoCommandType.Response) -> None:
         """Switch the servo on by ServoCommandType, with default group and tip."""
@@ -108,7 +104,6 @@ class Servo(Endpoint):
         finally:
             self._switching = False
 
-    @answering('servo/pause')
     async def pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
         """Pause the servo (the arm brakes, and commands are ignored), or end the pause."""
         self._paused = bool(request.data)
@@ -129,8 +124,8 @@ class Servo(Endpoint):
         robot, parameters = self.description.current(), self.parameters
         before = self.motions.stops, self._offs
         group, scene = group_name(robot, request.group, parameters), self.scene.known.scene
-        robot = with_tool(request.tool, scene, [request.tip], group, parameters)
-        named = request.tip or (TOOL if has_tool(request.tool) else '')
+        robot, tool = with_tool(request.tool, scene, [request.tip], group, parameters)
+        named = request.tip or tool
         tip = '' if mode == 'joint' else (
             link_name(robot, named, 'tip', scene) if named else tip_name(robot, group, parameters))
         joints = active_joints(robot, group)

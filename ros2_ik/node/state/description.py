@@ -31,7 +31,7 @@ class Description:
         self._deadline = time.monotonic() + DISCOVERY_TIME
 
     @property
-    def is_awaited(self) -> bool:
+    def settling(self) -> bool:
         """True if the first description may still be on its way."""
         return self.robot is None and not self.refused and time.monotonic() < self._deadline
 

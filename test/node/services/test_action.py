@@ -2,7 +2,7 @@
 
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, matrix, reachable, unreachable, values
+from node_harness import eventually, matrix, neutral, reachable, unreachable, values
 import numpy as np
 from std_msgs.msg import String
 
@@ -66,6 +66,17 @@ def test_cancelled_search_returns_its_best_attempt(client, panda, panda_judge):
     T = panda_judge.transform(values(result.best_attempt), TIP, panda.root_frame)
     distance = np.linalg.norm(T[:3, 3] - matrix(target.pose)[:3, 3])
     assert abs(distance - result.position_errors[0]) < 1e-6
+
+
+def test_goal_cancelled_before_the_first_report_returns_the_attempt_of_its_worker(client, panda):
+    """The node's thread runs no part of a search by another solver than lm."""
+    goal = client.goal(targets=[unreachable()], solver='sqp', timeout=LONG)
+    goal.handle()
+    client.fk(state=neutral(panda))     # answered after the search has begun
+    goal.cancel()
+    state, result = goal.result()
+    assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.PREEMPTED)
+    assert result.best_attempt.joint_state.name and result.iterations
 
 
 def test_cancelled_search_returns_a_solution_found_before(client, panda):

@@ -124,12 +124,18 @@ def test_scene_component_fills_only_its_fields(client):
 
 
 def test_services_serve_waiting_clients_and_leave_used_names_alone(client, start_node):
+    topic = '/other/monitored_planning_scene'
+    monitored = client.node.create_publisher(PlanningScene, topic, 1)
     theirs = client.node.create_service(GetPositionFK, '/other/compute_fk',
                                         lambda request, response: response)
     waiting = client.node.create_client(GetPositionIK, '/other/compute_ik')
     node = start_node(remappings=('__ns:=/other',), moveit_names=True)
     assert waiting.wait_for_service(30.0)
-    assert '/other/compute_fk is offered by another node already' in node.text
+    for name in ('/other/compute_fk', topic):
+        eventually(lambda name=name: f'{name} is offered by another node already' in node.text,
+                   name)
+    assert client.node.count_publishers(topic) == 1
+    client.node.destroy_publisher(monitored)
     client.node.destroy_client(waiting)
     client.node.destroy_service(theirs)
 

@@ -4,7 +4,7 @@ from moveit_msgs.msg import CollisionObject, PlanningScene
 from node_harness import eventually
 import numpy as np
 import pytest
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
 from scene_harness import (
     applied,
     attached,
@@ -141,6 +141,14 @@ def test_object_topics_change_the_scene(client, panda_node):
     scene.world.collision_objects = [box('b', at=FAR)]
     client.publish('ros2_ik/planning_scene', scene)
     eventually(lambda: 'b' in objects(client), 'the change of the topic')
+
+
+def test_best_effort_publisher_of_objects_is_logged(client, panda_node):
+    publisher = client.node.create_publisher(
+        CollisionObject, 'ros2_ik/collision_object', qos_profile_sensor_data)
+    eventually(lambda: "topic '~/collision_object', offering incompatible QoS"
+               in panda_node.text, 'the warning in the log')
+    client.node.destroy_publisher(publisher)
 
 
 # -- markers -----------------------------------------------------------------------------------
