@@ -105,6 +105,6 @@ class TracIK:
             joints = self._solvers[tip](T, start)
             if joints is None:
                 return None
-            for name, value in joints.items():    # robot.to_q takes 20 us, which TRAC-IK needs not
+            for name, value in joints.items():    # robot.to_q would take 20 us
                 q[self._robot.joint(name).index] = value
         return q

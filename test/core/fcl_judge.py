@@ -187,6 +187,7 @@ class FclJudge:
         """Set the objects of a scene, which take time to convert if it is another one."""
         if scene is self.scene:
             return self
+        self.scene = None
         for name in [*self.world, *self.held]:
             del self.solids[name]
         self.world = {item.id: item.pose.homogeneous for item in scene.objects.values()}

@@ -72,7 +72,7 @@ class Mock(MockRobot):
             try:
                 return self.until(arrived, what, 5.0)
             except AssertionError:
-                if time.monotonic() > deadline:
+                if self.process.poll() is not None or time.monotonic() > deadline:
                     raise
 
     def move(self, topic: str, message: Any) -> list[JointState]:

@@ -18,6 +18,7 @@ from ros2_ik.core.collision.collision_geometry import (
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.contacts import Contact, deepest, Distances
 from ros2_ik.core.collision.distance_check import DistanceCheck
+from ros2_ik.core.collision.near_pairs import boxes_of
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
 from ros2_ik.core.collision.self_pairs import DISABLED, GUESSED, self_pairs
 from ros2_ik.core.errors import (
@@ -151,18 +152,33 @@ class CollisionChecker:
         model, data = robot.model, robot.scratch_data()
         pin.forwardKinematics(model, data, q)
         moved = placement * pin.updateFramePlacement(model, data, robot.frame_id(frame)).inverse()
-        rigid = [item.joint != 0 and not movers & robot.moving_joints(
-            frame, self.scene.link_of(item.name)) for item in items]
+        rigid = np.array([item.joint != 0 and not movers & robot.moving_joints(
+            frame, self.scene.link_of(item.name)) for item in items], bool)
         places = {i: moved * data.oMi[item.joint] * item.placement if rigid[i] else item.placement
                   for i, item in enumerate(items) if rigid[i] or item.joint == 0}
+        # poses and centers of the placed geometries
+        poses, centers = np.zeros((len(items), 4, 4)), np.zeros((len(items), 3))
+        for i, place in places.items():
+            poses[i], centers[i] = place.homogeneous, place.act(items[i].geometry.aabb_center)
+        radii = np.array([item.geometry.aabb_radius for item in items])
         # distance of the farthest rigid point from the frame's origin
-        reach = max((math.dist(place.act(items[i].geometry.aabb_center), placement.translation)
-                     + items[i].geometry.aabb_radius for i, place in places.items() if rigid[i]),
-                    default=0.0)
-        limit = deeper_than + (turned * reach if turned else 0.0)
-        found = (self._rigid_contact(k, places[i], places[j], limit)
-                 for k, (i, j) in enumerate(self._pairs.pairs.tolist())
-                 if i in places and j in places and rigid[i] != rigid[j])
+        away = np.linalg.norm(centers[rigid] - placement.translation, axis=1) + radii[rigid]
+        limit = deeper_than + (turned * float(away.max(initial=0.0)) if turned else 0.0)
+        pairs = self._pairs.pairs.reshape(-1, 2)
+        first_is_rigid = rigid[pairs[:, :1]]
+        held, still = np.where(first_is_rigid, pairs, pairs[:, ::-1]).T
+        # signed distance of the held geometry's bounding sphere from the still one's bounding box
+        lower, upper = boxes_of(items)
+        p = np.einsum('kij,ki->kj', poses[still, :3, :3], centers[held] - poses[still, :3, 3])
+        outside = np.maximum(lower[still] - p, p - upper[still])
+        apart = (np.linalg.norm(np.maximum(outside, 0.0), axis=1)
+                 + np.minimum(outside.max(axis=1, initial=-math.inf), 0.0)
+                 - radii[held] - self._pairs.margins)
+        fixed = np.array([i in places for i in range(len(items))], bool) & ~rigid
+        # written as `not ...` to count NaN, of unbounded shapes, as near
+        near = np.flatnonzero(~(apart > -limit) & rigid[held] & fixed[still])
+        found = (self._rigid_contact(k, *(places[i] for i in self._pairs.pairs[k].tolist()), limit)
+                 for k in near.tolist())
         return deepest(contact for contact in found if contact)
 
     def _rigid_contact(self, k: int, at: pin.SE3, there: pin.SE3,
@@ -170,10 +186,6 @@ class CollisionChecker:
         """Return pair k's contact at two placements if deeper than `deeper_than`, else None."""
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
         a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
-        # bounding spheres first
-        apart = math.dist(at.act(a.aabb_center), there.act(b.aabb_center))
-        if apart - a.aabb_radius - b.aabb_radius - margin > -deeper_than:
-            return None
         if not self._check.certain[k]:
             # triangles give a lower bound of the depth; the hull would overestimate the depth
             a, b = (each.geometry if each.mesh is None else each.mesh.geometry

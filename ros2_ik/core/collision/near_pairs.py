@@ -39,7 +39,7 @@ class NearPairs:
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
         (tree, mounts), joints = _bodies(robot), [item.joint for item in items]
-        lower, upper = _boxes_of(items)
+        lower, upper = boxes_of(items)
         # the centres of the items' boxes, as poses in the items
         self.centres = np.tile(np.eye(4), (len(items), 1, 1))
         self.centres[:, :3, 3] = (lower + upper) / 2
@@ -93,7 +93,7 @@ def _bodies(robot: Robot) -> tuple[Tree, Array]:
     return tree, np.array([mount.homogeneous for mount in mounts])
 
 
-def _boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
+def boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
     """Return the lower and upper corners (i, 3) of the items' AABBs, in their own frames [m]."""
     # unbounded shapes: coal's corners are huge or NaN
     boxes = [item.geometry.aabb_local for item in items]

@@ -101,7 +101,8 @@ def spread(array: Array, name: str, labels: tuple[str, ...],
            fault: type[IKError] = InvalidConstraintError) -> Array:
     """Return one number (repeated) or one for each row as a read-only array (m,)."""
     if array.shape not in ((), (len(labels),)):
-        raise fault(f'{name} must be one number or {len(labels)}, not of shape {array.shape}')
+        several = f' or {len(labels)}' if len(labels) != 1 else ''
+        raise fault(f'{name} must be one number{several}, not of shape {array.shape}')
     full = array if array.shape else np.full(len(labels), array)
     full.setflags(write=False)
     return full

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 import ctypes
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import accumulate
 import math
 from typing import Any, NamedTuple
@@ -74,13 +74,16 @@ class Program:
         active, errors = self.active, list[BaseException]()
         shapes = (len(active.indices),), (self.size,), (self.size, len(active.columns))
 
+        # cached: the addresses stay while a descent goes on
+        arrays = cache(lambda *addresses: tuple(map(_array_at, addresses, shapes)))
+
         # the loop calls this through a C function pointer
         def fill(*addresses: int) -> bool:
             """Fill the Python rows, given the addresses of x, f and J; return False to stop."""
             try:
                 if interrupted is not None and interrupted():
                     return False
-                self._fill(*map(_array_at, addresses, shapes))
+                self._fill(*arrays(*addresses))
             # an exception cannot pass through compiled code
             except BaseException as error:
                 errors.append(error)
@@ -181,7 +184,8 @@ class _Layout:
             frames.update((name, robot.frame_id(name)) for name in (
                 shape.frame, shape.relative, *shape.mass_frames) if name is not None)
         self.frames = tuple(frames.values())
-        moving = frozenset[str]().union(*(robot.moving_joints(name) for name in frames if name))
+        moving = frozenset[str]().union(*(robot.moving_joints(name) for name in frames
+                                         if name is not None))
         self.locked_q_indices = np.array([
             joint.index + i for joint in robot.joints if joint.name in moving.difference(names)
             for i in range(joint.size)], np.intp)

@@ -171,7 +171,8 @@ class Structure:
     those of the targets, `chains` the arrays for the compiled check of acceptance; `is_chain` is
     True if that check suffices. `angles` are the indices in q of the joints whose full turn
     changes neither a link pose nor a constraint nor a cost; `turning` are those of them whose
-    limits allow a full turn. `solvers` caches prepared data by solver name.
+    limits allow a full turn. `solvers` caches prepared data by solver name, and the
+    bounds of the targets.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],

@@ -318,6 +318,7 @@ class Robot:
         `names` may include mimic joints. The default is `joint_names`; `include_mimic` adds
         all mimic joints.
         """
+        q = np.asarray(q, dtype=float)
         values, joints = q.tolist(), dict[str, Any]()
         for joint in self.joints:
             first = joint.index

@@ -77,11 +77,11 @@ class Stream(Controller):
         # the player brakes from its own last command, and reports where and when braking ends;
         # until then, or if its process hangs, this prediction counts
         self._braking, now = True, self.context.now()
-        self._call(Player.brake, limits, bounds)
         at = self.commanded(now)
         braking = braking_motion(self.joints, at.position, at.velocity, limits, bounds=bounds)
         if not passes_goal(braking, self.motion, self.rest_at - now):
             self._begin(braking, braking=True)
+        self._call(Player.brake, limits, bounds)
 
     def release(self, reason: str) -> None:
         super().release(reason)
@@ -101,7 +101,8 @@ class JointStateOutput(ServoOutput):
 
     def concerns(self, message: JointState) -> bool:
         # simulators refuse a message with missing numbers
-        is_complete = len(message.name) in (len(message.position), len(message.velocity))
+        is_complete = len(message.name) in (len(message.position), len(message.velocity),
+                                            len(message.effort))
         return is_complete and not set(self.joints).isdisjoint(message.name)
 
     def message(self, knots: Sequence[Knot]) -> JointState:

@@ -147,18 +147,21 @@ class JointTrajectoryController(Controller):
         if {*self.joints}.isdisjoint(message.joint_names):
             return
         # without a stamp, a trajectory starts on receipt
-        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        begins = self.context.clock.of(stamp) if stamp else self.context.now()
-        self._foreign_until = begins + seconds_of(message.points[-1])
-        # whose trajectory the controller follows is unknown if it received both at the same time,
-        # or may refuse the other one: then this node brakes
         now, names = self.context.now(), message.joint_names
-        is_complete = {*self.joints} <= {*names} and all(
+        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        begins = self.context.clock.of(stamp) if stamp else now
+        ends = begins + seconds_of(message.points[-1])
+        is_complete = sorted(names) == sorted(self.joints) and all(
             len(point.positions) == len(names) for point in message.points)
+        fault = ('that has other joints or too few positions' if not is_complete
+                 else 'that ends in the past' if ends < now else '')
+        # one that the controller may refuse might leave an earlier one under way
+        self._foreign_until = max(ends, self._foreign_until) if fault else ends
+        # this node brakes if it is unknown whose trajectory the controller follows: it received
+        # both at the same time, or may refuse the other one
         doubt = (f'within {SIMULTANEOUS:g} s of this node' if now < self._sent_at + SIMULTANEOUS
-                 else 'to which joints or positions are missing' if not is_complete
-                 else 'that ends in the past' if self._foreign_until < now else '')
-        if self._motion and not self._braking and doubt:
+                 else fault)
+        if doubt and self._motion and not self._braking and now < self.rest_at:
             self.failure = (f"another client sent controller '{self.name}' a trajectory "
                             f'on {topic} {doubt}: it is unknown whose trajectory the controller '
                             'follows')

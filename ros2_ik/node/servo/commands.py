@@ -13,6 +13,7 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
 
+MAX_VELOCITY = 1e150    # of a jog; larger ones have squares that overflow [rad/s, m/s]
 MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
             'joint': ('joint_jog', JointJog)}
 
@@ -72,8 +73,8 @@ def _joints(message: JointJog, follower: Follower) -> Array:
             raise wrong(f"joint '{name}' is not moved by the servo; valid: {', '.join(moved)}")
         if names.count(name) > 1:
             raise wrong(f"joint '{name}' is named {names.count(name)} times; valid: once")
-        # a square that overflows would stop the arm at once
-        if not math.isfinite(velocity * velocity):
+        # squares that overflow would stop the arm at once
+        if not abs(velocity) < MAX_VELOCITY:
             raise wrong(f"the velocity of joint '{name}' is {velocity}")
         values[joints.index(name)] = velocity
     return values

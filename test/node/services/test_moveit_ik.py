@@ -76,7 +76,7 @@ def asked_for(link='panda_link5', frame=ROOT, **kinds):
 
 
 def test_joint_constraint_holds(ask, panda, panda_judge):
-    """The first joint can be in two ranges apart, so at least one moves it."""
+    """The two ranges do not overlap, so at least one answer is due to its constraint."""
     target = stamped(Configuration(panda, THERE).transform(TIP))
     for middle in (-0.4, 0.5):
         answer = ask(pose_stamped=target, constraints=Constraints(
