@@ -362,24 +362,14 @@ def test_foreign_command_right_after_ours_brakes_the_arm(sent):
     assert 'whose trajectory the controller follows' in outcome.message
 
 
-def test_foreign_trajectory_that_may_be_refused_releases_an_idle_controller(sent):
-    """Only a motion is braked: an idle arm must stand again before the next motion."""
-    sent.go(0.5)
-    sent.run(9)
-    past = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(positions=[0.0])])
-    past.header.stamp.nanosec = 1
-    assert not sent.controller.released
-    sent.controller.on_foreign_command(past, '/theirs')
-    assert sent.controller.released
-
-
-def test_foreign_trajectory_without_time_releases_the_controller(sent):
-    """A single point at time 0 is valid, and the controller goes there."""
-    execution = sent.go(2.0)
-    sent.run(0.5)
-    sent.controller.on_foreign_command(JointTrajectory(joint_names=[JOINT], points=[
-        JointTrajectoryPoint(positions=[0.0])]), '/theirs')
-    execution.supervise()
+@pytest.mark.parametrize('seconds, stamp', [(9, 1), (0.5, 0)])
+def test_foreign_trajectory_releases_a_controller(sent, seconds, stamp):
+    """One in the past when no motion needs braking; one of a single point at time 0 always."""
+    sent.go(0.5 if stamp else 2.0)
+    sent.run(seconds)
+    message = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(positions=[0.0])])
+    message.header.stamp.nanosec = stamp
+    sent.controller.on_foreign_command(message, '/theirs')
     assert sent.controller.released
 
 

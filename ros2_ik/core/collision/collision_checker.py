@@ -177,8 +177,8 @@ class CollisionChecker:
         fixed = np.array([i in places for i in range(len(items))], bool) & ~rigid
         # written as `not ...` to count NaN, of unbounded shapes, as near
         near = np.flatnonzero(~(apart > -limit) & rigid[held] & fixed[still])
-        found = (self._rigid_contact(k, *(places[i] for i in self._pairs.pairs[k].tolist()), limit)
-                 for k in near.tolist())
+        found = (self._rigid_contact(k, places[one], places[other], limit)
+                 for k, (one, other) in zip(near.tolist(), pairs[near].tolist(), strict=True))
         return deepest(contact for contact in found if contact)
 
     def _rigid_contact(self, k: int, at: pin.SE3, there: pin.SE3,
