@@ -15,7 +15,8 @@ from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
 
 LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]
-_TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # cyclic indices of a cross product
+# the cross product a x b as a tensor: (a x b)_i = sum_jk _CROSS[i, j, k] a_j b_k
+_CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).transpose(2, 0, 1)
 
 
 class DistanceCheck:
@@ -144,10 +145,10 @@ class DistanceCheck:
             normal[i], one[i], other[i] = (result.normal, result.getNearestPoint1(),
                                            result.getNearestPoint2())
         # moment = point x normal; both nearest points lie along the normal and give the same
-        np.subtract(other[:, _TURN] * normal[:, _TURN2], other[:, _TURN2] * normal[:, _TURN],
-                    out=moment)
-        # Jacobian: power of the wrench per column, for columns that move one of the two only
-        J = (wrench @ twists) * self._pairs.moves[numbers]
+        np.einsum('ijk,nj,nk->ni', _CROSS, other, normal, out=moment)
+        # Jacobian: power of the wrench per column, for columns that move one of the two only;
+        # np.dot is faster than @ for small arrays
+        J = np.dot(wrench, twists) * self._pairs.moves.take(numbers, axis=0)
         reduction = follower_reduction(self._pairs.robot)
         return Distances(tuple(self._pairs.names[k] for k in numbers),
                          np.array([distance for distance, _ in found]), normal, one, other,
