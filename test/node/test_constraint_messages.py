@@ -148,7 +148,7 @@ WRONG = [
      'target alone, or lower, upper or both'),
     ('gaze_angle', AIM, {'upper': [1.0], 'weight': [2.0]}, GOAL,
      'bounds.weight: a hard constraint has no weight'),
-    ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'must be one number or 1'),
+    ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'must be one number, not of shape'),
     ('frame_position', {**LIFT, 'T_relative_A': [0, 0]}, EXACT, GOAL,
      'T_relative_A takes x y z [m], and roll pitch yaw [rad] or a quaternion x y z w, not [0.0'),
     ('frame_position', {'frame': HAND}, {**EXACT, 'soft': True, 'weight': [1.0, 2.0]}, GOAL,
