@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 import math
 from typing import Any, ClassVar
 
@@ -28,6 +29,7 @@ ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.ST
 MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
 # commands of two clients within this time reach the controller in unknown order [s]
 SIMULTANEOUS = 0.1
+END_SPEED = 1e-6    # of a trajectory's end; controllers may refuse a higher one [rad/s, m/s]
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
 # maximum distance of measured joints from the commanded path to count as on the path [rad, m]
@@ -147,13 +149,12 @@ class JointTrajectoryController(Controller):
         if {*self.joints}.isdisjoint(message.joint_names):
             return
         # without a stamp, a trajectory starts on receipt
-        now, names = self.context.now(), message.joint_names
+        now = self.context.now()
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         begins = self.context.clock.of(stamp) if stamp else now
         ends = begins + seconds_of(message.points[-1])
-        is_complete = sorted(names) == sorted(self.joints) and all(
-            len(point.positions) == len(names) for point in message.points)
-        fault = ('that has other joints or too few positions' if not is_complete
+        fault = ('that it may refuse (joints, lengths, times or end velocity)'
+                 if not _is_regular(message, self.joints)
                  else 'that ends in the past' if ends < now else '')
         # one that the controller may refuse might leave an earlier one under way
         self._foreign_until = max(ends, self._foreign_until) if fault else ends
@@ -285,3 +286,13 @@ def duration_message(seconds: float) -> Duration:
 def seconds_of(point: JointTrajectoryPoint) -> float:
     """Return the time of a point from the start of its trajectory [s]."""
     return float(point.time_from_start.sec + point.time_from_start.nanosec * 1e-9)
+
+
+def _is_regular(message: JointTrajectory, joints: Sequence[str]) -> bool:
+    """Return whether every joint_trajectory_controller of these joints accepts a trajectory."""
+    n, points = len(joints), message.points
+    return (sorted(message.joint_names) == sorted(joints)
+            and all(len(one.positions) == n and not one.effort
+                    and {len(one.velocities), len(one.accelerations)} <= {0, n} for one in points)
+            and all(seconds_of(one) < seconds_of(other) for one, other in pairwise(points))
+            and all(abs(velocity) < END_SPEED for velocity in points[-1].velocities))
