@@ -74,10 +74,11 @@ class DistanceCheck:
         in_object = np.reshape([T for _, _, T in found], (-1, 4, 4))
         return numbers, places, in_object @ self.near_pairs.centres[numbers]
 
-    def _place(self, data: pin.Data, items: Indices) -> pin.GeometryData:
-        """Place all items as in `data`; items of moved objects are updated only if in `items`."""
+    def _place(self, data: pin.Data, pairs: Indices) -> pin.GeometryData:
+        """Place all items as in `data`; moved objects are updated only if they are in `pairs`."""
         # updating all moved objects in Pinocchio's model would take longer than a step
         if self._moving:
+            items = self._pairs.pairs[pairs].ravel()
             for number in np.unique(items[self._is_stale[items]]).tolist():
                 made, item = self._pairs.model.geometryObjects[number], self._pairs.items[number]
                 made.placement = pin.SE3(self._poses[number] @ item.in_object)
@@ -86,7 +87,7 @@ class DistanceCheck:
 
     def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
         """Yield the contacts of the pairs in contact at q; `data` has joint placements."""
-        placed = self._place(data, np.arange(len(self._pairs.items)))
+        placed = self._place(data, np.arange(len(self._pairs)))
         least = self.near_pairs.follow(q).least
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
@@ -116,7 +117,7 @@ class DistanceCheck:
         # pairs by their lower bounds, the nearest first; NaN counts as near
         near, = (~(at.least >= reach)).nonzero()
         near = near[at.least[near].argsort(kind='stable')]
-        placed = self._place(data, self._pairs.pairs[near].ravel())
+        placed = self._place(data, near)
         model, margins, results = self._pairs.model, self._margins, self._pairs.distance_results
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
         for k, least, limit in zip(near.tolist(), at.least[near].tolist(), reaches, strict=False):
@@ -135,6 +136,11 @@ class DistanceCheck:
         return self._gathered(found, np.reshape(data.J, (6, -1)))
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
+        # nothing near is the usual case in a loop
+        if not found:
+            none = np.zeros((0, 3))
+            return Distances((), np.zeros(0), none, none, none,
+                             np.zeros((0, self._pairs.robot.nv)))
         numbers, results = [k for _, k in found], self._pairs.distance_results
         # wrench of a distance: a unit force along the normal at the nearest points
         wrench = np.empty((len(found), 6))
