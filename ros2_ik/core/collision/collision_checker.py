@@ -174,7 +174,7 @@ class CollisionChecker:
         apart = (np.linalg.norm(np.maximum(outside, 0.0), axis=1)
                  + np.minimum(outside.max(axis=1, initial=-math.inf), 0.0)
                  - radii[held] - self._pairs.margins)
-        fixed = np.array([i in places for i in range(len(items))], bool) & ~rigid
+        fixed = np.array([item.joint == 0 for item in items], bool)
         # written as `not ...` to count NaN, of unbounded shapes, as near
         near = np.flatnonzero(~(apart > -limit) & rigid[held] & fixed[still])
         found = (self._rigid_contact(k, places[one], places[other], limit)

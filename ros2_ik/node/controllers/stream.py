@@ -13,14 +13,13 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Array, Motion, MotionLimits, Status
-from ros2_ik.core.internals import braking_motion
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller, passes_goal
+from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.topics import listening_nodes
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import Died, FromServo, Knot, Played, ServoOutput
-from ros2_ik.node.servo.player import Player
+from ros2_ik.node.servo.player import braked, Player
 
 ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
 POLL_PERIOD = 2e-3     # between two checks for that answer [s]
@@ -76,10 +75,8 @@ class Stream(Controller):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         # the player brakes from its own last command, and reports where and when braking ends;
         # until then, or if its process hangs, this prediction counts
-        self._braking, now = True, self.context.now()
-        at = self.commanded(now)
-        braking = braking_motion(self.joints, at.position, at.velocity, limits, bounds=bounds)
-        if not passes_goal(braking, self.motion, self.rest_at - now):
+        self._braking = True
+        if braking := braked(self.motion, self.context.now() - self.began, limits, bounds):
             self._begin(braking, braking=True)
         self._call(Player.brake, limits, bounds)
 

@@ -47,11 +47,7 @@ class Player:
     def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         """Brake within `bounds` (lower, upper; (n,) each) from the last command of a motion."""
         if self._motion is not None and self._time < self._motion.duration:
-            at, left = self._motion.at(self._time), self._motion.duration - self._time
-            braking = braking_motion(self._motion.joints, at.position, at.velocity, limits,
-                                     bounds=bounds)
-            # braking would overshoot the goal: let the motion end there
-            if not passes_goal(braking, self._motion, left):
+            if braking := braked(self._motion, self._time, limits, bounds):
                 self._motion, self._time = braking, 0.0
                 self._send(Played(self._number, self._unavailable, '', braking.goal,
                                   braking.duration))
@@ -92,3 +88,12 @@ class Player:
     def close(self) -> None:
         """Destroy publisher and subscription."""
         self._topic.close()
+
+
+def braked(motion: Motion, moment: float, limits: MotionLimits, bounds: tuple[Array, Array]
+           ) -> Motion | None:
+    """Return a motion that brakes from a time of `motion` [s]; None: let `motion` end itself."""
+    at = motion.at(moment)
+    braking = braking_motion(motion.joints, at.position, at.velocity, limits, bounds=bounds)
+    # braking that would overshoot the goal is not used
+    return None if passes_goal(braking, motion, motion.duration - moment) else braking
