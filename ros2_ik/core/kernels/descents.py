@@ -5,7 +5,6 @@ from ros2_ik.core.kernels.source import inner_part, part
 # numbers of ExitFlag
 CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5
 INTERRUPTED = -1                # by a Python callback, which stored the reason
-MANY = 10**9                    # stands for an unlimited number of iterations
 FARTHEST = 1e8                  # largest violation of a row that counts: squares would overflow
 MOST = 100.0                    # largest squared error that damps: a floating base may be far away
 

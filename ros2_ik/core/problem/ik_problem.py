@@ -11,7 +11,6 @@ from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import flag, instance, instances, listed
 from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
-from ros2_ik.core.poses import as_transform
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost
 from ros2_ik.core.problem.pose_target import PoseTarget
@@ -120,8 +119,7 @@ class IKProblem:
             problem.start.setflags(write=False)
         if checker is not None and checker is not self.checker:
             problem.checker = self._valid_checker(checker)
-        problem.given = tuple([target.at(as_transform(pose, f"target of '{target.tip}'"))
-                               for target, pose in zip(self.given, wanted, strict=True)])
+        problem.given = tuple(map(PoseTarget.at, self.given, wanted))
         problem._resolve_targets()
         return problem
 

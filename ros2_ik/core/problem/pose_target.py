@@ -81,11 +81,12 @@ class PoseTarget:
             'weights': self.weights, 'position_tolerance': self.position_tolerance,
             'orientation_tolerance': self.orientation_tolerance, **parts})
 
-    def at(self, transform: Array) -> 'PoseTarget':
-        """Return the target at another pose (4, 4), which is not checked."""
+    def at(self, pose: Pose) -> 'PoseTarget':
+        """Return the target at another pose; raises InvalidTargetError."""
         # copy.copy would take 2 us
         target = object.__new__(PoseTarget)
-        target.__dict__ = {**self.__dict__, 'transform': transform}
+        target.__dict__ = self.__dict__.copy()
+        target.transform = as_transform(pose, f"target of '{self.tip}'")
         return target
 
     def error_cost(self) -> LeastSquares:

@@ -91,7 +91,7 @@ class IKSolution:
         return solution
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith('_') or name not in FIELDS or self._compute is None:
+        if name not in FIELDS or self._compute is None:
             raise AttributeError(f"an IKSolution has no '{name}'")
         value = self._compute(name)
         object.__setattr__(self, name, value)

@@ -82,6 +82,8 @@ class Robot:
         self.joints = joints_in_q(self.model, joints)
         self.joint_names = tuple(joint.name for joint in self.joints)
         self._joints_by_name = {joint.name: joint for joint in self.joints}
+        self._names_of_values = [joint.name for joint in self.joints for _ in range(joint.size)]
+        self._joints_of_several_values = [joint for joint in self.joints if joint.size > 1]
         self._floating = [joint for joint in self.joints if joint.kind == 'floating']
         self.has_floating_joints = bool(self._floating)
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
@@ -319,11 +321,10 @@ class Robot:
         all mimic joints.
         """
         q = np.asarray(q, dtype=float)
-        values, joints = q.tolist(), dict[str, Any]()
-        for joint in self.joints:
-            first = joint.index
-            joints[joint.name] = (values[first] if joint.size == 1
-                                  else q[first:first + joint.size].copy())
+        # one call enters the scalar joints; arrays then replace the last number of the others
+        joints: dict[str, Any] = dict(zip(self._names_of_values, q.tolist(), strict=True))
+        for joint in self._joints_of_several_values:
+            joints[joint.name] = q[joint.index:joint.index + joint.size].copy()
         if include_mimic or names is not None:
             for name, (leader, multiplier, offset, _) in self.mimics.items():
                 joints[name] = multiplier * joints[leader] + offset

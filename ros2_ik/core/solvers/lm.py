@@ -11,7 +11,6 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import flag, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
-from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.pose_search import find_poses
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem import IKProblem, PoseTarget
@@ -79,7 +78,7 @@ class LevenbergMarquardt(Solver):
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts` in one compiled call for each part; see `Solver.find`."""
-        q, left = problem.start.copy(), int(min(budget.iterations, MANY))
+        q, left = problem.start.copy(), budget.iterations
         error, flag, iterations, used, following = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
         for part in _parts(problem):
             poses, ranges = problem.poses, problem.active.ranges

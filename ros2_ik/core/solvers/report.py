@@ -5,13 +5,15 @@ from itertools import chain, combinations
 import math
 from typing import Any, TYPE_CHECKING
 
+import numpy as np
+
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
 from ros2_ik.core.problem import accept, IKProblem, JointChange, largest_change
 from ros2_ik.core.robot import LIMIT_TOLERANCE
 from ros2_ik.core.solvers.solver import Budget, make_solver
-from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
+from ros2_ik.core.solvers.starts import N_NEAR, Starts
 from ros2_ik.core.status import ExitFlag, Status
 
 if TYPE_CHECKING:
@@ -143,7 +145,7 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
         if not weights.any():
             break
         eased = problem.varied(targets=[target.varied(weights=weights)])
-        starts = Starts(q, 0, N_NEAR + RESTARTS, generator_state(0))
+        starts = Starts(q, 0, N_NEAR + RESTARTS, np.zeros(1, dtype=np.int64))
         end, *_ = make_solver('lm', eased, {}).find(eased, starts, Budget(iterations=ITERATIONS))
         if not accept(eased, end.q).violations:
             names = ' and '.join(ROTATIONS[axis] for axis in axes)

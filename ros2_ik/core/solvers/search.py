@@ -33,7 +33,7 @@ from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers.clearance import Clearance, unavoidable_contacts
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, solution_field, spare_joints
-from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver
+from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver, UNLIMITED
 from ros2_ik.core.solvers.starts import (
     chosen_turns,
     generator_state,
@@ -111,8 +111,8 @@ class Search:
         self.problem = problem
         self._state, self._first_state = OWN_STATE, None
         if chosen.random_state is not None:
-            self._state = generator_state(chosen.random_state)
-            self._first_state = int(self._state[0])
+            self._first_state = generator_state(chosen.random_state)
+            self._state = np.array([self._first_state])
         # True if the next attempt uses the problem with tolerances as constraints
         self._loosened_next = chosen.select in ('nearest', 'cost')
         compile_for_search(problem.checker is not None)
@@ -123,13 +123,13 @@ class Search:
         self._solver = prepared or make_solver(self.solver, problem, dict(chosen.solver_options))
         # the clock starts after compiling and binding
         now = time.monotonic()
-        self.budget = Budget(now + chosen.timeout, chosen.max_iterations or math.inf,
+        self.budget = Budget(now + chosen.timeout, chosen.max_iterations or UNLIMITED,
                              chosen.cancel, now)
 
     def __reduce__(self) -> tuple[object, ...]:
         # pickled without progress, for another process that begins anew with the same deadline
         options = replace(self.options, cancel=None, random_state=self._first_state)
-        budget = replace(self.budget, cancel=None, iterations=options.max_iterations or math.inf)
+        budget = replace(self.budget, cancel=None, iterations=options.max_iterations or UNLIMITED)
         return partial(Search, self.problem, self.seeds, options=options), (), {'budget': budget}
 
     # -- running and ending ---------------------------------------------------------------
@@ -302,7 +302,7 @@ class Search:
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """
-        if self.problem.structure.turning.size and not is_turned:
+        if not is_turned and self.problem.structure.turning.size:
             attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
         verdict = accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1

@@ -18,6 +18,9 @@ from ros2_ik.core.solvers.options import NAMES
 from ros2_ik.core.solvers.starts import draw_starts, Starts
 from ros2_ik.core.status import ExitFlag
 
+# stands for an unlimited number of iterations, in compiled code too
+UNLIMITED = 2**62
+
 
 @dataclass(slots=True)
 class Budget:
@@ -30,7 +33,7 @@ class Budget:
     """
 
     deadline: float = math.inf
-    iterations: float = math.inf
+    iterations: int = UNLIMITED
     cancel: Event | Callable[[], bool] | None = None
     started: float = field(default_factory=time.monotonic)
     flag: ExitFlag | None = None

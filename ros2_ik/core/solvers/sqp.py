@@ -9,7 +9,6 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.sqp import FAR, find_feasible, lower_cost
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.problem_rows import ProblemRows
@@ -88,7 +87,7 @@ class SequentialQuadratic(Solver):
     def _find_feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
         """Run phase 1 from `starts` (k, nq) in order; return the best attempt and starts used."""
         rows, stop = self.rows, budget.interrupted()
-        most = 0 if stop else int(min(budget.iterations, MANY))
+        most = 0 if stop else budget.iterations
         # the loop overwrites x with the ends of the descents
         x = np.array(starts[:, self._q_slice], order='C')
         error, flag, row, iterations, used = rows.hard.run(
@@ -113,7 +112,7 @@ class SequentialQuadratic(Solver):
         left = budget.iterations - begin.iterations
         stop = budget.interrupted()
         cost, cost_of_last, iterations, flag = self._run_phase_2(
-            x, last, 0 if stop else int(min(COST_ITERATIONS, left)),
+            x, last, 0 if stop else min(COST_ITERATIONS, left),
             None if stop else budget.interrupted)
         flag = budget.flag or flag
         attempt = Attempt(self._with_active(begin.q, x), begin.error,

@@ -30,12 +30,12 @@ class Starts(NamedTuple):
     state: Indices
 
 
-def generator_state(random_state: int | np.random.Generator) -> Indices:
-    """Return the generator state (1,) for an integer or a numpy Generator."""
+def generator_state(random_state: int | np.random.Generator) -> int:
+    """Return the first state of the random generator for an integer or a numpy Generator."""
     if isinstance(random_state, np.random.Generator):
         # `integers` would take ten times as long
-        random_state = int(random_state.bit_generator.random_raw())
-    return np.array([random_state % 2**62])
+        random_state = random_state.bit_generator.random_raw()
+    return random_state % 2**62
 
 
 def _reseed() -> None:
