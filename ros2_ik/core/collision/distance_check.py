@@ -13,10 +13,9 @@ from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.contacts import Contact, Distances
 from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
+from ros2_ik.core.kernels.boxes import fill_distance_slopes
 
 LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]
-# the cross product a x b as a tensor: (a x b)_i = sum_jk _CROSS[i, j, k] a_j b_k
-_CROSS = np.cross(np.eye(3)[:, None], np.eye(3)[None]).transpose(2, 0, 1)
 
 
 class DistanceCheck:
@@ -41,6 +40,7 @@ class DistanceCheck:
         self._is_stale = np.zeros(len(pairs.items), dtype=bool)
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
+        self._fill_slopes = fill_distance_slopes.run    # compile now
 
     @property
     def is_coarse(self) -> bool:
@@ -133,7 +133,8 @@ class DistanceCheck:
                     del found[most:]
                     farthest = found[-1][0]
         at.least[near[:len(computed)]] = computed
-        return self._gathered(found, np.reshape(data.J, (6, -1)))
+        # `J` has one dimension for one joint
+        return self._gathered(found, data.J.reshape(6, -1))
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
         # nothing near is the usual case in a loop
@@ -142,19 +143,13 @@ class DistanceCheck:
             return Distances((), np.zeros(0), none, none, none,
                              np.zeros((0, self._pairs.robot.nv)))
         numbers, results = [k for _, k in found], self._pairs.distance_results
-        # wrench of a distance: a unit force along the normal at the nearest points
-        wrench = np.empty((len(found), 6))
-        normal, moment = wrench[:, :3], wrench[:, 3:]
-        one, other = np.empty((2, len(found), 3))
+        normal, one, other = np.empty((3, len(found), 3))
         for i, k in enumerate(numbers):
             result = results[k]
             normal[i], one[i], other[i] = (result.normal, result.getNearestPoint1(),
                                            result.getNearestPoint2())
-        # moment = point x normal; both nearest points lie along the normal and give the same
-        np.einsum('ijk,nj,nk->ni', _CROSS, other, normal, out=moment)
-        # Jacobian: power of the wrench per column, for columns that move one of the two only;
-        # np.dot is faster than @ for small arrays
-        J = np.dot(wrench, twists) * self._pairs.moves.take(numbers, axis=0)
+        J = np.empty((len(found), twists.shape[1]))
+        self._fill_slopes(normal, other, twists, self._pairs.moves, np.array(numbers), J)
         reduction = follower_reduction(self._pairs.robot)
         return Distances(tuple(self._pairs.names[k] for k in numbers),
                          np.array([distance for distance, _ in found]), normal, one, other,

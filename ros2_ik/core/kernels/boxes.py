@@ -1,4 +1,4 @@
-"""Broad phase: pairs of bounding boxes that may be near each other; points inside meshes."""
+"""Pairs of bounding boxes that may be near each other, slopes of distances, points in meshes."""
 
 import math
 
@@ -127,6 +127,28 @@ def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
             near[found] = k
             found += 1
     return found
+
+
+@loop('void(f8[:,::1], f8[:,::1], f8[:,:], f8[:,::1], i8[::1], f8[:,::1])')
+def fill_distance_slopes(normals, points, twists, moves, pairs, J):
+    """
+    Fill J (k, n) with the derivatives of the distances of pairs, by their numbers `pairs` (k,).
+
+    `normals` (k, 3) point from the first item of a pair to the second, `points` (k, 3) are the
+    nearest points of the second. `twists` (6, n) are the velocities of joints (linear, angular) at
+    the root, `moves` (p, n) the signs with which they move the second item relative to the first.
+    """
+    for i in range(len(pairs)):
+        nx, ny, nz = normals[i]
+        px, py, pz = points[i]
+        # moment of a unit force along the normal; both nearest points lie on its line of action
+        mx, my, mz = py * nz - pz * ny, pz * nx - px * nz, px * ny - py * nx
+        for j in range(J.shape[1]):
+            J[i, j] = 0.0
+            if moves[pairs[i], j] != 0:
+                J[i, j] = moves[pairs[i], j] * (
+                    nx * twists[0, j] + ny * twists[1, j] + nz * twists[2, j]
+                    + mx * twists[3, j] + my * twists[4, j] + mz * twists[5, j])
 
 
 @loop('i8(f8[:,:,::1], f8[::1])')
