@@ -131,8 +131,7 @@ def main() -> None:
     parser.add_argument('--peers', nargs='*', choices=list(PEERS), metavar='PEER',
                         help=f'{", ".join(PEERS)}; by default all that are installed')
     parser.add_argument('--cpu', action='store_true',
-                        help='measure the CPU time of this process, in all threads, for a machine '
-                        'with other work')
+                        help='measure CPU times, for a machine with other work')
     parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     parser.add_argument('--turn', type=int, default=10, help='problems in one turn of a solver')
     options = parser.parse_args()
