@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.problem.acceptance import error_norm, TargetError, Violation
@@ -28,9 +30,12 @@ def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> Join
 
     Planar and floating joints are left out; None without any other joint.
     """
-    changes = [JointChange(joint.name, abs(float(after[joint.index] - before[joint.index])),
-                           'rad' if joint.rotary else 'm') for joint in joints if joint.is_scalar]
-    return max(changes, key=lambda change: change.change, default=None)
+    changes = np.abs(after - before).tolist()
+    scalar = [joint for joint in joints if joint.is_scalar]
+    if not scalar:
+        return None
+    joint = max(scalar, key=lambda joint: changes[joint.index])
+    return JointChange(joint.name, changes[joint.index], 'rad' if joint.rotary else 'm')
 
 
 # eq=False: solutions compare by identity, because arrays have no single truth value.
