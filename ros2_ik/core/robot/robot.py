@@ -304,8 +304,11 @@ class Robot:
             for name, value in (values or {}).items():
                 if not isinstance(name, str) or name not in self.mimics:
                     joint = self.joint(name)
-                    q[joint.index:joint.index + joint.size] = _floats(value, joint.size,
-                                                                      f"joint '{name}'")
+                    # the usual value, a float, needs no array
+                    q[joint.index:joint.index + joint.size] = (
+                        value if type(value) is float and joint.size == 1
+                        and abs(value) < SQUARABLE
+                        else _floats(value, joint.size, f"joint '{name}'"))
         else:
             q = _floats(values, self.nq, what, self.joint_names)
         for joint in self._floating:
