@@ -59,10 +59,10 @@ def generate_launch_description() -> LaunchDescription:
                               description='Namespace of all nodes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
-                              description='Whether all nodes use the time of /clock.'),
+                              description='All nodes use the time of /clock.'),
         DeclareLaunchArgument('rviz', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
-                              description='Whether RViz is started, with interactive markers.'),
+                              description='Start RViz with interactive markers.'),
         OpaqueFunction(function=make_all),
     ])
 

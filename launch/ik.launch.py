@@ -39,7 +39,7 @@ def generate_launch_description() -> LaunchDescription:
     """Declare the arguments; `make_node` makes the node when their values are known."""
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='', description='Shipped robot, such as '
-                              'panda. Empty: from the topic robot_description.'),
+                              'panda. Empty: the robot of the topic robot_description.'),
         DeclareLaunchArgument('controllers', default_value='', description='Shipped robot whose '
                               'controllers the node commands. Empty: controllers in config.'),
         DeclareLaunchArgument('scene', default_value='', description='Shipped scene, such as '
@@ -50,7 +50,7 @@ def generate_launch_description() -> LaunchDescription:
                               'and of the topics to which it subscribes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
-                              description='Whether the node uses the time of the topic /clock, '
+                              description='The node uses the time of the topic /clock, '
                               'which a simulator publishes.'),
         OpaqueFunction(function=make_node),
     ])

@@ -148,8 +148,7 @@ def answer_json(answer: Answer) -> str:
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument('--json', action='store_true',
-                        help='print JSON; the reason why a question is bad (exit code 2) is '
-                             'printed on stderr nevertheless')
+                        help='print JSON; errors (exit code 2) are still printed on stderr')
 
 
 def _plain(value: Any) -> object:

@@ -110,7 +110,8 @@ positive = in_range(float, 1e-9, 1e6)    # for times, lengths and angles
 
 def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
     """Add --node and --wait; the help text says that the command waits for `wait`."""
-    parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
+    parser.add_argument('--node', default='/ros2_ik',
+                        help='full name of the node (default: %(default)s)')
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
                         help=f'seconds to wait for {wait} (default: %(default)g)')
 
@@ -127,7 +128,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot', sc
                         help='additional folder to search for package:// and relative mesh '
                              'paths; repeatable')
     parser.add_argument('--xacro-arg', metavar='NAME:=VALUE', action='append', default=[],
-                        help='argument of a file .xacro; repeatable')
+                        help='argument of a xacro file; repeatable')
     if scene:
         parser.add_argument('--scene', metavar='NAME|PATH', help='objects around the robot: a '
                             'shipped scene, or a YAML file (default: none)')

@@ -21,9 +21,9 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser; in the parsed arguments `run` is the function of the subcommand."""
     parser = Parser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
-        epilog='exit codes: 0 answered, 1 no solution, not reached, or not stopped,\n'
-               '  2 bad question or no node (the reason is on stderr; stdout is empty,\n'
-               '  also with --json), 130 interrupted\n'
+        epilog='exit codes: 0 success; 1 no solution, goal not reached, or not stopped;\n'
+               '  2 invalid arguments or no node (the reason is on stderr, and stdout is\n'
+               '  empty, also with --json); 130 interrupted\n'
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
@@ -31,8 +31,8 @@ def make_parser() -> argparse.ArgumentParser:
         module.add_parser(commands)
     commands.add_parser(
         'compile', help='compile the inner loops, which takes up to two minutes',
-        description='Compile all inner loops and keep them on disk: in NUMBA_CACHE_DIR, by '
-        'default in ~/.cache/ros2_ik. Without this command, loops compile at first use.'
+        description='Compile all inner loops and store them in NUMBA_CACHE_DIR, by default in '
+        '~/.cache/ros2_ik. Without this command, loops are compiled at their first use.'
     ).set_defaults(run=compile_loops)
     return parser
 

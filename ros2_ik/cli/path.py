@@ -47,9 +47,10 @@ def add_parser(commands: Commands) -> None:
                         help='shipped robot (ros2_ik robots lists them), URDF or xacro file')
     parser.add_argument('--output', metavar='FILE.csv',
                         help=f'write times [s] and joint values, one row every {PERIOD:g} s')
-    parser.add_argument('--view', action='store_true', help='show path and robot in a browser')
+    parser.add_argument('--view', action='store_true',
+                        help='show the path and the robot in a browser')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
-                        help='of the page (default: %(default)s)')
+                        help='port of the page (default: %(default)s)')
     parser.set_defaults(run=run)
 
 

@@ -36,10 +36,10 @@ CANDIDATES = 10    # number of solutions searched / number of solutions drawn
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        'picture', help='a PNG file of a robot, its scene and answers', epilog=EXAMPLE,
-        description='Draw a robot at joint values. With a target, draw --solutions solutions side '
-                    'by side, chosen to differ as much as possible. Needs pillow, which is '
-                    'installed with viser.')
+        'picture', help='write a picture of a robot, its scene and solutions', epilog=EXAMPLE,
+        description='Draw a robot at joint values into a PNG file. With a target, draw the number '
+                    'of solutions given by --solutions side by side, selected to differ as much '
+                    'as possible. Needs pillow.')
     add_robot_arguments(parser)
     add_target_arguments(parser)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
@@ -52,7 +52,7 @@ def add_parser(commands: Commands) -> None:
                         metavar=('W', 'H'), help='size of the picture in pixels (default: 900 '
                         '675; for several solutions 450 500 each, four in a row)')
     parser.add_argument('-o', '--output', metavar='FILE', type=Path, required=True,
-                        help='file to write; its name ends with .png')
+                        help='file to write, with the ending .png')
     parser.set_defaults(run=run)
 
 

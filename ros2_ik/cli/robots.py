@@ -22,12 +22,13 @@ EXAMPLE = """examples:
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        'robots', help='shipped robots; joints, groups, frames and poses of a robot',
+        'robots', help='list shipped robots, or joints, groups, frames and poses of a robot',
         epilog=EXAMPLE, description='List the shipped robots, or the joints, groups and frames '
         'of one robot, and the poses of its tips at given joint values.')
     add_robot_arguments(parser, scene=False, nargs='?')
     parser.add_argument('--joints', nargs='+', metavar='J', default=[], help=f'{HELP}; {START}')
-    parser.add_argument('--deg', action='store_true', help='angles are degrees, in and out')
+    parser.add_argument('--deg', action='store_true',
+                        help='all angles are degrees, in arguments and output')
     parser.set_defaults(run=run)
 
 

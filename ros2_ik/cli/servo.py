@@ -35,25 +35,27 @@ STICK_AXES = (1, 0, 4, 3)    # indices in Joy.axes: left stick, right stick
 
 EXAMPLE = """examples:
   ros2_ik servo --tip panda_hand_tcp --speed 0.05
-  ros2_ik servo --joy /joy        a gamepad: left stick x y, right stick z and turn about z;
+  ros2_ik servo --joy /joy        gamepad: left stick along x y, right stick along and about z,
                                   only while button --enable is held"""
 
 
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        'servo', help='move the tip of a running robot with keys or a gamepad', epilog=EXAMPLE,
-        description='Move the tip of the robot of a running node with keys or a gamepad; x or '
-                    'Ctrl-C ends.')
+        'servo', help="move the tip of a running node's robot with keys or a gamepad",
+        epilog=EXAMPLE, description="Move the tip of a running node's robot with keys or a "
+        'gamepad. x or Ctrl-C ends the command.')
     add_node_arguments(parser)
-    parser.add_argument('--tip', default='', help="frame that moves (default: the node's)")
+    parser.add_argument('--tip', default='',
+                        help="frame that moves (default: the node's default tip)")
     parser.add_argument('--relative-to', default='', metavar='F',
                         help='frame along whose axes the tip moves (default: the root frame)')
     parser.add_argument('--speed', type=positive, default=0.1, metavar='M/S',
                         help='linear speed of the tip [m/s] (default: %(default)g)')
     parser.add_argument('--turn', type=positive, default=0.4, metavar='RAD/S',
                         help='angular speed of the tip [rad/s] (default: %(default)g)')
-    parser.add_argument('--joy', metavar='TOPIC', help='use a gamepad on this topic, not keys')
+    parser.add_argument('--joy', metavar='TOPIC',
+                        help='use a gamepad on this topic instead of keys')
     parser.add_argument('--enable', type=int, default=4, metavar='N',
                         help='button that must be held for motion (default: %(default)s)')
     parser.set_defaults(run=run)

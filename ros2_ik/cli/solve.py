@@ -47,27 +47,28 @@ def add_parser(commands: Commands) -> None:
     constrained = commands.add_parser(
         'constrained', help='joint values under constraints and costs', epilog=FILE_EXAMPLE,
         description='Solve a problem file, whose fields are those of a goal of the action '
-                    'solve_constrained_ik. With --robot the library solves the problem, without '
-                    '--robot a running node does; then Ctrl-C ends the search and prints the best '
-                    'attempt.')
+                    'solve_constrained_ik. With --robot the library solves the problem, otherwise '
+                    'a running node. With a node, Ctrl-C ends the search, and the best attempt '
+                    'is printed.')
     constrained.add_argument('file', metavar='FILE', help='the goal as YAML')
     constrained.add_argument('--node', help='full name of the node (default: /ros2_ik)')
     constrained.add_argument('--wait', type=positive, default=5.0, metavar='S',
                              help='seconds to wait for the action (default: %(default)g)')
-    add_robot_arguments(constrained, '--robot', help='solve here for a shipped robot or URDF file')
+    add_robot_arguments(constrained, '--robot',
+                        help='shipped robot or URDF file: solve without a node')
     add_json_argument(constrained)
     constrained.set_defaults(run=run_constrained)
     call = commands.add_parser(
-        'call', help='ask a running node for joint values', epilog=CALL_EXAMPLE,
-        description='Ask a running node for joint values.')
+        'call', help='joint values for target poses, from a running node', epilog=CALL_EXAMPLE,
+        description='Request joint values for target poses from a running node.')
     add_node_arguments(call, 'the node, and then for the robot and its collision geometry')
     add_target_arguments(call)
     call.add_argument('--seed', nargs='+', metavar='S', default=[],
                       help=f'{HELP}; other joints start at their values in joint_states')
     add_search_arguments(call)
     call.add_argument('--execute', action='store_true',
-                      help='move the robot to the solution if the path is free (with '
-                           '--allow-collisions the path is not checked); Ctrl-C stops the robot')
+                      help='move the robot to the solution if the path is collision-free (not '
+                           'checked with --allow-collisions); Ctrl-C stops the robot')
     call.add_argument('--straight', action='store_true',
                       help='move the tip along a straight line')
     call.add_argument('--tip-speed', type=float, default=0.0, metavar='V',
@@ -89,8 +90,8 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
                         help='angles are degrees: --rpy, joints, --max-joint-change')
     parser.add_argument('--group', help='joints that may move (default: all that move the tips)')
     parser.add_argument('--select', choices=('first', 'nearest', 'manipulability'),
-                        help='which solution: first found (default), nearest to the seed, or '
-                             'farthest from singularities; the last two search until the timeout')
+                        help='choice of the solution: first found (default), nearest to the seed, '
+                             'or farthest from singularities; the last two use the whole timeout')
     parser.add_argument('--solutions', type=in_range(int, 1, 1e6), default=1, metavar='N',
                         help='number of different solutions to search for')
     parser.add_argument('--max-joint-change', type=positive, metavar='M',
@@ -102,7 +103,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: 1; for call: the node's)")
     parser.add_argument('--random-state', type=in_range(int, 1, 1e6), metavar='N',
-                        help='seed of the random numbers; another seed may find other solutions')
+                        help='seed of the random numbers; other seeds may find other solutions')
 
 
 def goal_fields(args: argparse.Namespace) -> dict[str, object]:

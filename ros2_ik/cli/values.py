@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 HELP = ('joint=value ... [rad, m], or the name of a state: home of a shipped robot, or a state in '
         'the SRDF')
-START = ('default of each joint: its home value, else zero, else (if its limits exclude zero) the '
-         'middle of its range')
+START = ('default of each joint: its home value; otherwise zero or, if its limits exclude zero, '
+         'the middle of its range')
 
 
 def read_start(words: Sequence[str], robot: 'Robot', shipped: 'ShippedRobot | None',
@@ -73,12 +73,13 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument('--xyz', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
                        help='position [m]; without --xyz the target is an orientation only')
     group.add_argument('--rpy', nargs=3, type=float, metavar=('R', 'P', 'Y'),
-                       help='rotations [rad, or with --deg degrees] about the fixed axes x, y, z, '
-                            'as in a URDF')
+                       help='rotations about the fixed axes x, y, z, as in a URDF [rad; with '
+                            '--deg degrees]')
     group.add_argument('--quat', nargs=4, type=float, metavar=('X', 'Y', 'Z', 'W'),
-                       help='instead of --rpy; without both the target is a position only')
+                       help='quaternion instead of --rpy; without both the target is a position '
+                            'only')
     group.add_argument('--relative-to', metavar='FRAME', help='frame of the pose (default: the '
-                       "root frame); for call: the frame's present pose")
+                       'root frame); call uses its current pose')
     group.add_argument('--weights', nargs=6, type=float, metavar='W',
                        help="x y z rx ry rz along the target's own axes; 0 frees an axis")
 

@@ -46,18 +46,18 @@ def add_parser(commands: Commands) -> None:
     """Add the subcommands."""
     parser = commands.add_parser(
         'view', help='drag goals in a browser and see the answers', epilog=EXAMPLE,
-        description='Serve a web page that shows a robot: drag the gizmo at its tip, and a ghost '
+        description='Serve a web page that shows a robot. Drag the gizmo at its tip: a ghost '
                     'shows the answer. Needs viser.')
     add_robot_arguments(parser, nargs='?')
-    parser.add_argument('--node', metavar='NAME', help='a running node, whose robot is shown and '
+    parser.add_argument('--node', metavar='NAME', help='running node, whose robot is shown and '
                         'moved')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
-                        help='default: %(default)s')
+                        help='port of the page (default: %(default)s)')
     parser.set_defaults(run=run)
     goals = commands.add_parser(
         'goals', help='drag goals in RViz and see the answers', epilog=GOALS_EXAMPLE,
-        description='Serve interactive markers on NODE/goals: drag the marker at the tip in RViz, '
-                    'and a ghost shows the answer of the node. Only the menu moves the robot.')
+        description='Serve interactive markers on NODE/goals. Drag the marker at the tip in RViz: '
+                    'a ghost shows the answer of the node. Only the menu moves the robot.')
     add_node_arguments(goals, 'the node and its robot')
     goals.set_defaults(run=run_goals)
     for each in parser, goals:

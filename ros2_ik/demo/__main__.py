@@ -188,7 +188,7 @@ def main() -> int:
     parser.add_argument('--once', action='store_true',
                         help='send one request, print the answer, exit with 0 if it is correct')
     parser.add_argument('--view', action='store_true',
-                        help='serve a browser page on which goals are dragged and executed')
+                        help='serve a web page on which goals are dragged and executed')
     args = parser.parse_args()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     with interrupts() as came:
