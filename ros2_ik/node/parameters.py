@@ -92,7 +92,7 @@ class Spec:
 
 PARAMETERS = (
     Spec('robot_description', '',
-         'URDF of the robot. The topic robot_description is read as well; the newer one counts.',
+         'URDF of the robot. The topic robot_description is read as well; the newer URDF counts.',
          read_only=True),
     Spec('robot_description_semantic', '',
          'SRDF of the robot. The topic robot_description_semantic is read as well.',
@@ -105,7 +105,7 @@ PARAMETERS = (
     Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
          "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm', -1e6, 1e6),
     Spec('tf_timeout', 5.0, 'Maximum age of a TF transform in requests and for scene objects; '
-         'older ones are refused. Transforms of /tf_static have no age. 0: no maximum.',
+         'older transforms are refused. Transforms of /tf_static have no age. 0: no maximum.',
          's', 0, 1e6),
     Spec('execute_tf_timeout', 0.5, 'Replaces tf_timeout for requests with execute.', 's', 0, 1e6),
     Spec('joint_state_timeout', 1.0,
@@ -125,20 +125,20 @@ PARAMETERS = (
     Spec('missing_meshes', 'refuse',
          'Reaction to a collision element of the robot that cannot be read, or whose mesh is not '
          'found. refuse: refuse requests that avoid collisions. skip: leave the element out, and '
-         'say so in each answer.',
+         'note this in each answer.',
          choices=('refuse', 'skip'), read_only=True),
     Spec('default_group', '',
-         'Group of requests without a group, if it moves all requested tips, frames and links, '
-         'and has all requested joints. Empty: the group of the shipped robot of this name. If '
-         'neither fits: the joints that move the requested tips, frames and links.'),
+         'Group of requests without a group, if this group moves all requested tips, frames and '
+         'links, and has all requested joints. Empty: the group of the shipped robot of this '
+         'name. If no group fits: the joints that move the requested tips, frames and links.'),
     Spec('default_tip', '',
          'Tip of requests without a tip. Empty: the tip of the shipped robot of this name, else '
          'the only tip of the group. A request with another group uses the only tip of that '
          'group.'),
     Spec('default_timeout', USUAL.default_timeout,
          'Timeout of a search if the request has none.', 's', 1e-4, 3600),
-    Spec('max_timeout', 10.0, 'Maximum timeout of a search; longer ones are refused.', 's', 1e-4,
-         3600),
+    Spec('max_timeout', 10.0, 'Maximum timeout of a search; longer timeouts are refused.', 's',
+         1e-4, 3600),
     Spec('position_tolerance', USUAL.position_tolerance,
          'Position tolerance if the request has none.', 'm', 1e-12, 10),
     Spec('orientation_tolerance', USUAL.orientation_tolerance,
@@ -151,11 +151,11 @@ PARAMETERS = (
          "monitored_planning_scene, under MoveIt's names and with its types, unless a move_group "
          'offers them.', read_only=True),
     Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Number of worker processes for long '
-         'searches. If the action has more goals than workers, the search with the least '
+         'searches. If there are more searches than workers, the search with the least '
          'computing time so far runs next.', '', 1, 256, read_only=True),
     Spec('controllers', [''],
          'Names of the controllers that may move the robot; each has parameters <name>.kind, '
-         '<name>.group and <name>.topic. Empty: nothing is ever moved.', read_only=True),
+         '<name>.group and <name>.topic. Empty: the node moves nothing.', read_only=True),
     Spec('velocity_scaling', 0.1, 'Scaling of the velocity limits in motions, if the request has '
          'none.', '', 1e-3, 1),
     Spec('acceleration_scaling', 0.1, 'Scaling of the acceleration and jerk limits in motions.',
@@ -172,15 +172,15 @@ PARAMETERS = (
          'along the path of a motion.', 'rad or m', 1e-4, 0.1),
     Spec('start_tolerance', 0.01, 'Maximum distance between the measured joints and the planned '
          'start when a motion is sent.', 'rad or m', 1e-6, 10),
-    Spec('goal_tolerance', 1e-3, 'Maximum distance of each moved joint from its goal for the '
-         'robot to have arrived.', 'rad or m', 1e-6, 10),
-    Spec('arrival_timeout', 2.0, 'Time after the planned end of a motion within which the robot '
-         'must arrive.', 's', 0.05, 600),
+    Spec('goal_tolerance', 1e-3, 'The robot has arrived if each moved joint is within this '
+         'distance of its goal.', 'rad or m', 1e-6, 10),
+    Spec('arrival_timeout', 2.0, 'Maximum time from the planned end of a motion to the arrival '
+         'of the robot.', 's', 0.05, 600),
     Spec('max_tracking_error', 0.2, 'Maximum distance of a moved joint from its nearest command '
          'between 0.3 s ago and 0.06 s ahead; beyond that, the motion is stopped. 0: no maximum.',
          'rad or m', 0, 1e6),
     Spec('max_jump', 1.0, 'With execute, maximum displacement of a joint to the solution, unless '
-         'the request sets max_joint_change; 0: no maximum. ~/execute has its own bound.',
+         'the request sets max_joint_change; 0: no maximum. Does not apply to ~/execute.',
          'rad or m', 0, 1e6),
     Spec('servo_rate', 250.0, 'Steps per second of the servo.', 'Hz', 20, 1000),
     Spec('servo_velocity_scaling', 0.25, 'Scaling of the velocity limits in the servo, if the '
@@ -195,8 +195,8 @@ PARAMETERS = (
          'follows commands, if the request has none.'),
     Spec('servo_command_timeout', 0.1, 'Maximum age of a servo command; without a newer one, the '
          'arm comes to rest.', 's', 0.02, 10),
-    Spec('servo_margin', 0.01, 'Minimum distance that the servo keeps from the arm itself and '
-         'from all objects.', 'm', 1e-4, 1),
+    Spec('servo_margin', 0.01, 'Minimum distance of the arm from itself and from all objects, '
+         'which the servo keeps.', 'm', 1e-4, 1),
     Spec('command_period', 0.01, 'Time between two commands to a controller of kind position or '
          'joint_state.', 's', 0.001, 0.05, read_only=True),
 )
