@@ -59,7 +59,7 @@ def generate_launch_description() -> LaunchDescription:
                               description='Namespace of all nodes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
-                              description='All nodes use the time of /clock.'),
+                              description='true: all nodes use the time of /clock.'),
         DeclareLaunchArgument('rviz', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
                               description='Start RViz with interactive markers.'),

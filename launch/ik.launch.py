@@ -50,7 +50,7 @@ def generate_launch_description() -> LaunchDescription:
                               'and of the topics to which it subscribes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
-                              description='The node uses the time of the topic /clock, '
+                              description='true: the node uses the time of the topic /clock, '
                               'which a simulator publishes.'),
         OpaqueFunction(function=make_node),
     ])

@@ -35,7 +35,8 @@ STICK_AXES = (1, 0, 4, 3)    # indices in Joy.axes: left stick, right stick
 
 EXAMPLE = """examples:
   ros2_ik servo --tip panda_hand_tcp --speed 0.05
-  ros2_ik servo --joy /joy        gamepad: left stick along x y, right stick along and about z,
+  ros2_ik servo --joy /joy        gamepad: left stick: along x and y;
+                                  right stick: along z and about z;
                                   only while button --enable is held"""
 
 

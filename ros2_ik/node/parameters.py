@@ -130,7 +130,8 @@ PARAMETERS = (
     Spec('default_group', '',
          'Group of requests without a group, if this group moves all requested tips, frames and '
          'links, and has all requested joints. Empty: the group of the shipped robot of this '
-         'name. If no group fits: the joints that move the requested tips, frames and links.'),
+         'name. If this group does not fit: the joints that move the requested tips, frames and '
+         'links.'),
     Spec('default_tip', '',
          'Tip of requests without a tip. Empty: the tip of the shipped robot of this name, else '
          'the only tip of the group. A request with another group uses the only tip of that '
@@ -195,8 +196,8 @@ PARAMETERS = (
          'follows commands, if the request has none.'),
     Spec('servo_command_timeout', 0.1, 'Maximum age of a servo command; without a newer one, the '
          'arm comes to rest.', 's', 0.02, 10),
-    Spec('servo_margin', 0.01, 'Minimum distance of the arm from itself and from all objects, '
-         'which the servo keeps.', 'm', 1e-4, 1),
+    Spec('servo_margin', 0.01, 'Minimum distance that the servo keeps between the arm and itself, '
+         'and between the arm and all objects.', 'm', 1e-4, 1),
     Spec('command_period', 0.01, 'Time between two commands to a controller of kind position or '
          'joint_state.', 's', 0.001, 0.05, read_only=True),
 )
