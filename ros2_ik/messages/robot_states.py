@@ -32,8 +32,9 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
     for field, names, positions in (
             ('joint_state', single.name, single.position),
             ('multi_dof_joint_state', multiple.joint_names, multiple.transforms)):
-        _check(len(names) == len(positions),
-               f'{what}.{field}: {len(names)} names, {len(positions)} positions')
+        if len(names) != len(positions):
+            raise RequestError(Status.INVALID_ROBOT_STATE,
+                               f'{what}.{field}: {len(names)} names, {len(positions)} positions')
         for name, position in zip(names, positions, strict=True):
             # joint_state_publisher and MoveIt also send mimic joints
             if name in robot.mimics:
@@ -42,16 +43,16 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
                 joint = robot.joint(name)
             except UnknownJointError as error:
                 raise RequestError(Status.INVALID_ROBOT_STATE, f'{what}: {error}') from None
-            place = f"{what}: joint '{name}'"
-            _check(name not in values, f'{place} is named twice')
             right = 'joint_state' if joint.is_scalar else 'multi_dof_joint_state'
-            _check(field == right, f'{place} belongs in {right}')
-            if joint.is_scalar:
-                _check(math.isfinite(position), f'{place} is at {position}')
-                values[name] = position
-            else:
-                values[name] = joint_pose(joint, placement(
-                    position.translation, position.rotation, place, Status.INVALID_ROBOT_STATE))
+            fault = ('is named twice' if name in values
+                     else f'belongs in {right}' if field != right
+                     else f'is at {position}' if joint.is_scalar and not math.isfinite(position)
+                     else '')
+            if fault:
+                raise RequestError(Status.INVALID_ROBOT_STATE, f"{what}: joint '{name}' {fault}")
+            values[name] = position if joint.is_scalar else joint_pose(joint, placement(
+                position.translation, position.rotation, f"{what}: joint '{name}'",
+                Status.INVALID_ROBOT_STATE))
     return values
 
 
@@ -94,8 +95,3 @@ def _transform(values: Sequence[float]) -> 'Transform':
     transform = Transform()
     fill_transform(transform, values)
     return transform
-
-
-def _check(holds: bool, message: str) -> None:
-    if not holds:
-        raise RequestError(Status.INVALID_ROBOT_STATE, message)
