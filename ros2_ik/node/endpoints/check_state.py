@@ -42,7 +42,7 @@ class CheckState(Endpoint):
         if not 0 <= request.influence <= MAX_INFLUENCE:
             raise wrong(f'influence is {request.influence:g} m; valid: 0 to {MAX_INFLUENCE:g}')
         state = self.scene.of_state(request.state, robot, 'state')
-        q, checker, bodies, notes = self._check(robot, state, request.group, response)
+        q, checker, bodies = self._check(robot, state, request.group, response)
         outside = _outside(robot, q, _joints(robot, request.group))
         response.outside_limits = [joint.name for joint in outside]
         response.not_checked = _gaps(checker)
@@ -53,8 +53,7 @@ class CheckState(Endpoint):
             response.distances = distance_messages(near, chosen[:MAX_DISTANCES],
                                                    self.header(robot.root_frame))
         response.valid = not (response.contacts or response.outside_limits)
-        set_status(response, Status.SUCCESS, '; '.join([
-            *_sentences(response, outside, q), *notes]))
+        set_status(response, Status.SUCCESS, '; '.join(_sentences(response, outside, q)))
 
     def answer_moveit(self, request: GetStateValidity.Request,
                       response: GetStateValidity.Response) -> None:
@@ -63,7 +62,7 @@ class CheckState(Endpoint):
         state = self.scene.of_state(request.robot_state, robot, 'robot_state')
         # as in MoveIt, an unknown group means all joints
         group = request.group_name if request.group_name in robot.groups else ''
-        _, checker, _, _ = self._check(robot, state, group, response)
+        _, checker, _ = self._check(robot, state, group, response)
         for text in _gaps(checker):
             self.node.get_logger().warning(f'check_state_validity: {text}',
                                            throttle_duration_sec=5.0)
@@ -73,14 +72,14 @@ class CheckState(Endpoint):
 
     def _check(self, robot: Robot, state: StateInScene, group: str,
                response: Service.Response | GetStateValidity.Response) \
-            -> tuple[Array, CollisionChecker | None, set[str] | None, list[str]]:
+            -> tuple[Array, CollisionChecker | None, set[str] | None]:
         """
         Write the contacts of the bodies that a group moves ('': all) into a response.
 
-        Returns q (nq,), the checker (None: neither robot nor scene has geometry), the bodies
-        (None: all), and notes on unchecked geometry. Raises IKError.
+        Returns q (nq,), the checker (None: neither robot nor scene has geometry), and the bodies
+        (None: all). Raises IKError.
         """
-        checker, notes = self.scene.checker(state.scene)
+        checker = self.scene.checker(state.scene)
         joints = _joints(robot, group)
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
         q = self.current_state.start(robot, state.given, needed | joints).q
@@ -89,7 +88,7 @@ class CheckState(Endpoint):
             [contact for contact in (checker.in_collision(q) if checker else ())
              if _counts((contact.first, contact.second), bodies)],
             state.scene, self.header(robot.root_frame))
-        return q, checker, bodies, notes
+        return q, checker, bodies
 
     def _results(self, constraints: Constraints,
                  state: StateInScene) -> list[ConstraintEvalResult]:

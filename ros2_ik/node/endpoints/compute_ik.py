@@ -20,7 +20,7 @@ class ComputeIK(IKEndpoint):
     def offer(self) -> None:
         self.serve(Service, '~/compute_ik', self.answer)
         self.serve(GetPositionIK, '~/solve_ik', self.answer_moveit)
-        self.serve_as_moveit(GetPositionIK, 'compute_ik', self.answer_moveit, 'solve_ik')
+        self.serve_as_moveit(GetPositionIK, 'compute_ik', self.answer_moveit)
 
     async def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/compute_ik."""

@@ -1,7 +1,6 @@
 """The node's health on topics /diagnostics and ~/ready."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-import numpy as np
 from std_msgs.msg import Bool
 
 from ros2_ik.node.endpoints.endpoint import Endpoint, LATCHED, publisher, timer
@@ -14,7 +13,7 @@ Values = dict[str, object]
 
 class Diagnostics(Endpoint):
     """
-    Publishes the state of robot, joint_states, requests, workers and servo.
+    Publishes the state of robot, joint_states, requests and servo.
 
     The latched topic ~/ready is True if a robot is loaded, and its collision geometry made or
     failed.
@@ -33,8 +32,7 @@ class Diagnostics(Endpoint):
         message.header.stamp = self.node.get_clock().now().to_msg()
         for topic, (level, text, values) in {
                 'robot': self._robot(), 'joint_states': self._joint_states(),
-                'requests': self._requests(), 'workers': self._workers(),
-                'servo': self._servo()}.items():
+                'requests': self._requests(), 'servo': self._servo()}.items():
             message.status.append(DiagnosticStatus(
                 level=level, name=f'{name}: {topic}', message=text, hardware_id=name,
                 values=[KeyValue(key=key, value=str(value)) for key, value in values.items()]))
@@ -65,16 +63,9 @@ class Diagnostics(Endpoint):
         return DiagnosticStatus.OK, 'fresh', values
 
     def _requests(self) -> tuple[bytes, str, Values]:
-        statistics = self.statistics
-        values: Values = {f'requests {service}': n for service, n in statistics.requests.items()}
-        values |= {f'failures {status}': n for status, n in statistics.failures.items()}
-        values |= {f'solve time p{percent} [ms]':
-                   f'{np.percentile(statistics.seconds, percent) * 1e3:.3f}'
-                   for percent in (50, 90, 99) if statistics.seconds}
-        defects = statistics.failures['FAILURE']
-        text = (f'requests: {statistics.requests.total()}, without success: '
-                f'{statistics.failures.total()}')
-        return (DiagnosticStatus.WARN if defects else DiagnosticStatus.OK), text, values
+        answers = self.statistics.answers
+        level = DiagnosticStatus.WARN if answers['FAILURE'] else DiagnosticStatus.OK
+        return level, f'answered: {answers.total()}', {**answers}
 
     def _servo(self) -> tuple[bytes, str, Values]:
         state = self.statistics.servo
@@ -82,13 +73,6 @@ class Diagnostics(Endpoint):
             return DiagnosticStatus.OK, f'off: {state.ended}' if state.ended else 'off', {}
         values: Values = {'steps': state.steps, 'missed steps': state.missed}
         return DiagnosticStatus.OK, f'follows {state.mode} commands: {state.message}', values
-
-    def _workers(self) -> tuple[bytes, str, Values]:
-        pool = self.pool
-        values: Values = {'workers': pool.size, 'open searches': pool.open_jobs,
-                          'replaced': pool.replaced}
-        level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
-        return level, f'{pool.open_jobs} open searches', values
 
     def _check_ready(self) -> None:
         ready = self.description.robot is not None and not self.scene.geometry.is_making

@@ -1,8 +1,8 @@
 """Base class of endpoints, with the parts of the node as attributes."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import iscoroutinefunction
 import pkgutil
@@ -34,7 +34,6 @@ from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 from ros2_ik.node.workers.pool import Pool
 
 DISCOVERY_TIME = 2.0    # for DDS to discover other nodes that offer a service [s]
-N_SOLVE_TIMES = 1000    # number of recent solve times for the percentiles
 
 # Queue of requests of each service. When the queue is full, DDS drops older requests silently.
 # Fast DDS sends each answer to all clients of a service, so the clients' queues must be as long.
@@ -51,24 +50,12 @@ T = TypeVar('T')
 Fill = Callable[[Request, Response], Coroutine[object, object, None] | None]
 
 
+@dataclass
 class Statistics:
-    """
-    Counts of requests by service and status, and the durations of recent searches [s].
+    """Counts of answers by the name of their status, and the last state of the servo."""
 
-    `servo` is the last state that the servo's process reported.
-    """
-
-    def __init__(self) -> None:
-        self.requests: Counter[str] = Counter()
-        self.failures: Counter[str] = Counter()
-        self.servo = State()
-        self.seconds: deque[float] = deque(maxlen=N_SOLVE_TIMES)
-
-    def count(self, service: str, status: int) -> None:
-        """Count an answered request."""
-        self.requests[service] += 1
-        if status != Status.SUCCESS:
-            self.failures[Status(status).name] += 1
+    answers: Counter[str] = field(default_factory=Counter)
+    servo: State = field(default_factory=State)
 
 
 def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
@@ -108,24 +95,23 @@ class Endpoint:
     def offer(self) -> None:
         """Create services, publishers and subscriptions."""
 
-    def serve(self, interface: type, name: str, fill: Fill[Request, Response],
-              counted: str = '') -> None:
+    def serve(self, interface: type, name: str, fill: Fill[Request, Response]) -> None:
         """
         Create a service whose responses `fill` fills, see `respond`.
 
-        `counted` is its name in the statistics, by default its own. Its callback group is
-        reentrant, so that a request that awaits a worker does not block other callbacks.
+        Its callback group is reentrant, so that a request that awaits a worker does not block
+        other callbacks.
         """
         async def answer(request: Request, response: Response) -> Response:
-            return await self.respond(counted or name.removeprefix('~/'), fill, request, response)
+            return await self.respond(name, fill, request, response)
         self.node.create_service(interface, name, answer, qos_profile=QUEUE,
                                  callback_group=ReentrantCallbackGroup())
 
-    def serve_as_moveit(self, interface: type, name: str, fill: Fill[Request, Response],
-                        counted: str = '') -> None:
+    def serve_as_moveit(self, interface: type, name: str,
+                        fill: Fill[Request, Response]) -> None:
         """Create a service of move_group, see `serve` and `offer_as_moveit`."""
         self.offer_as_moveit(self.node.resolve_service_name(name), self.node.count_services,
-                             lambda: self.serve(interface, name, fill, counted))
+                             lambda: self.serve(interface, name, fill))
 
     def offer_as_moveit(self, name: str, count: Callable[[str], int],
                         offer: Callable[[], object]) -> None:
@@ -163,7 +149,7 @@ class Endpoint:
             # error_code has a message
             if not (hasattr(response, 'message') or hasattr(response, 'error_code')):
                 self.node.get_logger().error(f'{service}: {message}')
-        self.statistics.count(service, status)
+        self.statistics.answers[Status(status).name] += 1
         return response
 
     async def when_settled(self, read: Callable[[], T]) -> T:

@@ -101,14 +101,9 @@ class IKEndpoint(Endpoint):
         """
         robot, parameters = self.description.current(), self.parameters
         state = state or self.scene.of_state(message.seed, robot, 'seed')
-        remarks = list[str]()
-
-        def checker_of(scene: Scene) -> CollisionChecker | None:
-            checker, notes = self.scene.checker(scene)
-            remarks.extend(notes)
-            return checker
         request, checker = read_request(message, state.scene, parameters,
-                                        self.transforms.lookup(message.execute), checker_of)
+                                        self.transforms.lookup(message.execute),
+                                        self.scene.checker)
         if message.execute and not parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
@@ -117,7 +112,7 @@ class IKEndpoint(Endpoint):
         free, problem = question.free, question.search.problem
         tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
-        question.notes = [*tips, *question.notes, *remarks]
+        question.notes = [*tips, *question.notes]
         # a straight path starts at the seed, so the joints that move need known positions
         if message.straight:
             self.current_state.start(robot, request.seed, frozenset(problem.joint_names))
@@ -189,7 +184,6 @@ class IKEndpoint(Endpoint):
         """
         solution, way = await self._search(question)
         question.newest = solution
-        self.statistics.seconds.append(solution.seconds)
         notes, problem = question.notes, question.search.problem
         if question.execute and not solution.success and 'max_joint_change' in solution.message:
             notes = [BOUND, *notes]

@@ -16,6 +16,7 @@ import pinocchio as pin
 from std_srvs.srv import SetBool
 
 from ros2_ik.core import Array, Mesh, Robot, Scene, Status
+from ros2_ik.core.internals import COLLISIONS_OFF
 from ros2_ik.messages.frames import (
     changed_frame,
     group_name,
@@ -134,7 +135,7 @@ class Servo(Endpoint):
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
                                   parameters)
         dimensions = self._dimensions(request)
-        checker, notes = self.scene.checker(scene)
+        checker = self.scene.checker(scene)
         if self._begun:
             await self._switch_off()
         self._controllers = await self.motions.acquire_for_servo(
@@ -155,7 +156,8 @@ class Servo(Endpoint):
             raise RequestError(Status.CONTROL_FAILED, reason)
         of = f" of '{tip}'" if tip else ''
         return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
-                          f'{scaling:g} of their velocity limits', *notes])
+                          f'{scaling:g} of their velocity limits',
+                          *([] if checker else [COLLISIONS_OFF])])
 
     def _dimensions(self, request: SwitchServo.Request) -> tuple[bool, ...]:
         """Return which of x y z rx ry rz the tip follows; raises RequestError."""

@@ -1,7 +1,7 @@
 """Collision checks of motions before their start and after changes of the scene."""
 
 from ros2_ik.core import Motion, Status
-from ros2_ik.core.internals import listed, PathCollision, PathCollisionCheck
+from ros2_ik.core.internals import COLLISIONS_OFF, listed, PathCollision, PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.motion.motion_execution import MotionExecution, Outcome
@@ -54,9 +54,9 @@ class PathChecks:
         if scene.robot.key != execution.robot.key:
             raise RequestError(Status.INVALID_ROBOT_STATE,
                                'the scene belongs to another robot description')
-        checker, notes = self._scene.checker(scene)
-        execution.notes = list(notes)
+        checker = self._scene.checker(scene)
         if checker is None:
+            execution.notes = [COLLISIONS_OFF]
             return None
         first = dict(zip(execution.joints, motion.at(0.0).position.tolist(), strict=True))
         # joints that the motion does not move, but that move bodies of the check
@@ -78,7 +78,7 @@ class PathChecks:
                 f"{min(others & beside)}', and a path can be checked only while all other joints "
                 'are at rest; repeat the request later (or with avoid_collisions: false)')
         start = self._state.start(execution.robot, assumed | first, frozenset(), checked=others)
-        execution.notes += start.notes
+        execution.notes = start.notes
         resolution = self._context.parameters.path_resolution
         return PathCollisionCheck(checker, motion, start.q, resolution)
 

@@ -200,27 +200,23 @@ class PlanningScene:
                 Status.INVALID_ROBOT_STATE, 'there is no robot yet, and so no scene')
         return self._known
 
-    def checker(self, scene: Scene) -> tuple[CollisionChecker | None, list[str]]:
+    def checker(self, scene: Scene) -> CollisionChecker | None:
         """
-        Return the collision checker for a scene of this robot, and notes on unchecked geometry.
+        Return the collision checker for a scene of this robot.
 
-        The checker is None if neither the robot nor the scene has geometry. Raises RequestError
+        None if neither the robot nor the scene has geometry. Raises RequestError
         (COLLISION_CHECKING_UNAVAILABLE).
         """
-        geometry = self.geometry.made().geometry
-        lost = [text for text in geometry.warnings if text.endswith('left out')]
         # a robot without collision elements needs no checker only if the scene is empty
-        if not geometry.bodies:
-            reason = f"robot '{scene.robot.name}' has no collision elements" + (
-                f' that could be read: {listed(lost)}' if lost else '')
+        if not self.geometry.made().geometry.bodies:
             if scene.objects or scene.attached:
                 raise RequestError(
                     Status.COLLISION_CHECKING_UNAVAILABLE,
-                    f'{reason}, so it cannot be checked against {contents(scene)} of '
-                    'the scene (avoid_collisions: false disables the check)')
-            return None, [f'not checked for collisions: {reason}']
-        notes = [f'not checked for collisions: {listed(lost)}'] if lost else []
-        return collision_checker(scene.robot, scene, *self.geometry.options), notes
+                    f"robot '{scene.robot.name}' has no collision elements that can be read, so "
+                    f'it cannot be checked against {contents(scene)} of the scene '
+                    '(avoid_collisions: false disables the check)')
+            return None
+        return collision_checker(scene.robot, scene, *self.geometry.options)
 
     def of_state(self, state: RobotState, robot: Robot, what: str,
                  is_goal: bool = False) -> StateInScene:
@@ -320,8 +316,7 @@ class PlanningScene:
         """Create and cache a scene's collision checker; raises IKError for invalid geometry."""
         # a change of a scene that cannot be checked now is applied, and requests are refused
         with suppress(RequestError):
-            checker, _ = self.checker(scene)
-            if checker:
+            if checker := self.checker(scene):
                 checker.moving_joints   # noqa: B018 - cached for later requests
 
 

@@ -85,7 +85,6 @@ class Pool:
         self._lock = threading.Lock()
         self._ending = False
         self._members: list[Member] = []
-        self.replaced = 0                       # number of workers that died
         # `_watch` tries again, and logs the error
         with suppress(OSError, EOFError):
             self._start_missing()
@@ -220,7 +219,6 @@ class Pool:
         """Remove a dead worker; its jobs fail."""
         with self._lock:
             self._members.remove(member)
-        self.replaced += 1
         member.process.join(EXIT_TIMEOUT)
         how = f'died (exit code {member.process.exitcode})'
         # `kill` ends workers as well

@@ -141,19 +141,17 @@ def test_diagnostics_of_the_robot(client, health, panda):
 
 def test_diagnostics_of_requests(client, health, panda):
     client.describe(panda)
-    before = int(health('requests', lambda *_: True)[1].get('requests compute_ik', 0))
+    before = health('requests', lambda *_: True)[1]
     for number in range(5):
         client.ik(targets=[reachable(panda, 'panda_hand_tcp', number)])
     client.ik(targets=[unreachable()], timeout=Duration(nanosec=50_000_000))
     client.ik()
-    _, values = health('requests', lambda _, values:
-                       int(values.get('requests compute_ik', 0)) >= before + 7
-                       and 'failures NO_IK_SOLUTION' in values)
-    assert int(values['failures INVALID_GOAL_CONSTRAINTS']) >= 1
-    _, workers = health('workers', lambda *_: True)
-    assert workers['workers'] == '1' and workers['replaced'] == '0'
-    times = [float(values[f'solve time p{percent} [ms]']) for percent in (50, 90, 99)]
-    assert 0 < times[0] <= times[1] <= times[2]
+
+    def counted(values, name):
+        return int(values.get(name, 0)) - int(before.get(name, 0))
+    _, values = health('requests', lambda _, values: counted(values, 'SUCCESS') >= 5
+                       and counted(values, 'NO_IK_SOLUTION') >= 1)
+    assert counted(values, 'INVALID_GOAL_CONSTRAINTS') >= 1
 
 
 def test_diagnostics_of_joint_states(client, health):
