@@ -163,7 +163,7 @@ class IKNode(Node):
                                       throttle_duration_sec=1.0)
 
     def close(self, executor: SingleThreadedExecutor) -> None:
-        """Stop motions, answer open requests with their best results, then end the workers."""
+        """Stop motions, and answer open requests with their best results."""
         # first of all, to brake motions under way
         self._motions.close()
         # a robot description that comes now could take seconds to load
@@ -177,7 +177,6 @@ class IKNode(Node):
             if self._motions.moving and now < begin + BRAKING_TIMEOUT:
                 last_moving = now
             self.spin_once(executor, 0.02)
-        self._pool.kill()
         self._servo_process.close()
         self._scene.close()
         # timeout 0: do not wait for unfinished coroutines, some of which would never end

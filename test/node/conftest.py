@@ -21,7 +21,7 @@ if find_spec('rclpy'):   # whatever else is missing is an error
     from scene_harness import empty
 
     from ros2_ik.demo.domain import unused_domain
-    from ros2_ik.node.workers.serve import TakeRobot, Worker
+    from ros2_ik.node.workers.serve import Worker
 else:   # the library's tests run without ROS
     collect_ignore_glob = ['test_*.py', '*/test_*.py']
 
@@ -122,5 +122,6 @@ def pipe() -> Iterator[tuple[Connection, Connection]]:
 @pytest.fixture
 def worker(pipe: tuple[Connection, Connection], panda: Robot) -> 'Worker':
     """Return a worker in this process that has received the Panda."""
-    pipe[0].send(TakeRobot(panda.key, pickle.dumps(panda)))
-    return Worker(pipe[1])
+    worker = Worker(pipe[1])
+    worker.set_robot(panda.key, pickle.dumps(panda))
+    return worker

@@ -3,6 +3,7 @@
 import os
 import pickle
 import signal
+import time
 
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
@@ -23,7 +24,6 @@ from rclpy.qos import QoSProfile
 from ros2_ik.core import IKProblem, PoseTarget
 from ros2_ik.core.internals import pack, Search
 from ros2_ik.msg import Status
-from ros2_ik.node.workers.serve import Job, TakeRobot
 from ros2_ik.srv import ComputeIK
 
 TIP = 'panda_hand_tcp'
@@ -142,10 +142,10 @@ def test_searches_and_goals_are_answered_before_the_node_ends(newcomer, panda, n
 
 # -- a worker in this process ------------------------------------------------------------------
 
-def job(number, robot, target, timeout=60.0, **options):
+def begin(worker, number, robot, target, robot_key='', **options):
     search = Search(IKProblem(robot, [PoseTarget(TIP, matrix(target.pose))]), random_state=0,
-                    timeout=timeout, **options)
-    return Job(number, robot.key, pack(search, robot))
+                    timeout=60.0, **options)
+    worker.begin(number, robot_key or robot.key, pack(search, robot), time.monotonic())
 
 
 def results(here):
@@ -169,10 +169,10 @@ def turns_until(worker, here, count):
 def test_new_search_runs_before_long_ones(pipe, worker, panda):
     here, _ = pipe
     for number in range(3):
-        here.send(job(number, panda, unreachable()))
+        begin(worker, number, panda, unreachable())
     for _ in range(60):
         worker.turn()
-    here.send(job(9, panda, reachable(panda, TIP, 1), solutions=3))
+    begin(worker, 9, panda, reachable(panda, TIP, 1), solutions=3)
     (result, *_), turns = turns_until(worker, here, 1)
     assert result.number == 9 and result.solution.status == Status.SUCCESS
     assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
@@ -180,9 +180,9 @@ def test_new_search_runs_before_long_ones(pipe, worker, panda):
 
 def test_search_for_an_earlier_robot_fails(pipe, worker, panda):
     here, _ = pipe
-    here.send(TakeRobot('b', pickle.dumps(panda)))
+    worker.set_robot('b', pickle.dumps(panda))
     for number, key in enumerate(('a', 'b')):
-        here.send(job(number, panda, reachable(panda, TIP))._replace(robot_key=key))
+        begin(worker, number, panda, reachable(panda, TIP), key)
     found = {result.number: result for result in turns_until(worker, here, 2)[0]}
     assert found[0].solution is None and 'KeyError' in found[0].failure
     assert found[1].solution.success

@@ -193,9 +193,9 @@ def set_status(response: Response, status: Status, message: str) -> Response:
     """Write status and reason into a response, as far as it has fields; return the response."""
     # error_code: of MoveIt's types; its field message exists from Jazzy on
     for one in (response, getattr(response, 'error_code', None)):
-        for field, value in (('status', int(status)), ('val', int(status)), ('message', message)):
-            if hasattr(one, field):
-                setattr(one, field, value)
+        for name, value in (('status', int(status)), ('val', int(status)), ('message', message)):
+            if hasattr(one, name):
+                setattr(one, name, value)
     return response
 
 

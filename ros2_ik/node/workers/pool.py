@@ -16,7 +16,7 @@ from ros2_ik.core import Robot, Status
 from ros2_ik.core.internals import pack
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.process import start_process
-from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, serve, TakeRobot
+from ros2_ik.node.workers.serve import Answer, AnySearch, Result, serve, Worker
 
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.2    # for the answer of a cancelled search [s]
@@ -66,9 +66,10 @@ class Member:
         self.jobs: dict[int, OpenJob] = {}
         self._sender = ThreadPoolExecutor(1, 'to a worker')
 
-    def send(self, message: TakeRobot | Job | Cancel) -> None:
-        """Send a message by a thread, since the pipe may be full; no-op if the worker is dead."""
-        self._sender.submit(self.connection.send, message)
+    def call(self, method: Callable[..., None], *arguments: object) -> None:
+        """Call a method of Worker; no-op if the worker is dead."""
+        # by a thread, since the pipe may be full
+        self._sender.submit(self.connection.send, (method, arguments))
 
 
 class Pool:
@@ -81,7 +82,7 @@ class Pool:
     def __init__(self, size: int, log: Any) -> None:
         self.size, self._log = size, log
         self._numbers = count()
-        self._robot: TakeRobot | None = None    # also for workers that start later
+        self._robot: tuple[object, ...] = ()    # arguments of Worker.set_robot, for later workers
         self._lock = threading.Lock()
         self._ending = False
         self._members: list[Member] = []
@@ -98,12 +99,12 @@ class Pool:
                        for job in member.jobs.values())
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str]) -> None:
-        """Send a robot to all workers, also later ones; see TakeRobot for `geometry`."""
-        message = TakeRobot(robot.key, pickle.dumps(robot), geometry)
+        """Send a robot to all workers, also later ones; see `Worker.set_robot`."""
+        arguments = robot.key, pickle.dumps(robot), *geometry
         with self._lock:
-            self._robot = message
+            self._robot = arguments
             for member in self._members:
-                member.send(message)
+                member.call(Worker.set_robot, *arguments)
 
     def submit(self, search: AnySearch, done: Done, tell: Tell) -> None:
         """
@@ -113,15 +114,15 @@ class Pool:
         in its worker, or the worker died); `tell` with the best result so far, about ten times per
         second. The time budget of the search starts in the worker.
         """
-        robot = search.problem.robot.plain
-        job = Job(next(self._numbers), robot.key, pack(search, robot), time.monotonic())
+        robot, number = search.problem.robot.plain, next(self._numbers)
+        packed = pack(search, robot)
         with self._lock:
             if self._members and not self._ending:
                 member = min(self._members, key=lambda member: len(member.jobs))
-                member.jobs[job.number] = OpenJob(
+                member.jobs[number] = OpenJob(
                     search, done, tell, search.budget.deadline + OVERDUE, UnansweredError(
                         Status.TIMED_OUT, 'busy: no worker process had time to answer'))
-                member.send(job)
+                member.call(Worker.begin, number, robot.key, packed, time.monotonic())
                 return
         done(RequestError(Status.PREEMPTED, 'the node is being stopped') if self._ending else
              UnansweredError(Status.TIMED_OUT, 'busy: no worker process is running; ask again'))
@@ -139,18 +140,12 @@ class Pool:
                     if search in (None, job.search):
                         job.due, job.overdue = due, UnansweredError(
                             Status.PREEMPTED, 'cancelled; no worker process has answered')
-                        member.send(Cancel(number))
+                        member.call(Worker.cancel, number)
 
     def end(self) -> None:
         """Cancel all searches, and refuse searches that are submitted later."""
         self._ending = True
         self.cancel()
-
-    def kill(self) -> None:
-        """Kill all workers, which notice a closed pipe only after their present step."""
-        with self._lock:
-            for member in self._members:
-                member.process.kill()
 
     def _start_missing(self) -> None:
         """Start missing workers, and the fork server if it was killed."""
@@ -158,8 +153,8 @@ class Pool:
             # blocks until the fork server has started; not under the lock
             member = Member()
             with self._lock:
-                if self._robot is not None:
-                    member.send(self._robot)
+                if self._robot:
+                    member.call(Worker.set_robot, *self._robot)
                 self._members.append(member)
 
     # -- in the pool's thread -------------------------------------------------------------
@@ -221,7 +216,7 @@ class Pool:
             self._members.remove(member)
         member.process.join(EXIT_TIMEOUT)
         how = f'died (exit code {member.process.exitcode})'
-        # `kill` ends workers as well
+        # the end of a terminal ends workers as well
         if not self._ending:
             self._log.error(f'a worker process {how}; another one takes its place')
         for job in [job for job in member.jobs.values() if not job.ended]:

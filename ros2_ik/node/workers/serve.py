@@ -5,14 +5,15 @@ The next attempt always goes to the search with the least computing time so far,
 that needs few attempts does not wait for searches that use all their time. Imports no rclpy.
 """
 
-from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-import math
 from multiprocessing.connection import Connection
 import os
 import pickle
+from queue import SimpleQueue
 import signal
+import threading
 import time
 import traceback
 from typing import NamedTuple, TypeAlias
@@ -21,47 +22,15 @@ from ros2_ik.core import collision_checker, IKError, IKSolution, Robot, Scene
 from ros2_ik.core.internals import PathSearch, Search, TimedPath, unpack
 
 NICENESS = 10     # lower priority than the node's own callbacks
-POLL_PERIOD = 0.005       # between two checks for messages during an attempt [s]
 PROGRESS_PERIOD = 0.1     # between two progress reports of a search [s]
 
 AnySearch: TypeAlias = Search | PathSearch
 Answer: TypeAlias = IKSolution | TimedPath
 
 
-class TakeRobot(NamedTuple):
-    """
-    To the worker: a pickled robot, to which jobs refer by `key`.
-
-    `geometry` are the arguments `meshes` and `missing` of `collision_checker`.
-    """
-
-    key: str
-    robot: bytes
-    geometry: tuple[str, str] = ('exact', 'refuse')
-
-
-class Job(NamedTuple):
-    """
-    To the worker: a search, as bytes of `pack`.
-
-    `sent` is the time of the submission to the pool, on the steady clock [s].
-    """
-
-    number: int
-    robot_key: str
-    question: bytes
-    sent: float = math.inf
-
-
-class Cancel(NamedTuple):
-    """To the worker: end a job, and send its best result."""
-
-    number: int
-
-
 class Result(NamedTuple):
     """
-    To the node: the result of a job; without a solution, `failure` has the traceback.
+    To the node: the result of a search; without a solution, `failure` has the traceback.
 
     Messages that are not final have the best result so far, about ten times per second.
     """
@@ -88,33 +57,46 @@ class OpenSearch:
 
 def serve(connection: Connection) -> None:
     """Run searches until the node closes the pipe or ends."""
-    # Ctrl-C and systemd signal all processes of the node, which kills its workers itself
+    # Ctrl-C and systemd signal all processes of the node, but searches are answered first
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.nice(NICENESS)
     worker = Worker(connection)
-    try:
+    threading.Thread(target=worker.receive, daemon=True).start()
+    # the pipe is closed: `receive` ends the process as well
+    with suppress(OSError):
         while True:
             worker.turn()
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        return
 
 
 class Worker:
-    """The state of this process: known robots, open searches, and unread messages."""
+    """The state of this process: known robots, open searches, and calls of the node."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        # messages received during an attempt
-        self._inbox: deque[TakeRobot | Job | Cancel] = deque()
+        # methods of this class that the node calls, and their arguments
+        self._calls: SimpleQueue[tuple[Callable[..., None], tuple[object, ...]]] = SimpleQueue()
+        self._cancelled: set[int] = set()
         self._robots: dict[str, Robot] = {}
         self._open: dict[int, OpenSearch] = {}
-        self._polled_at = 0.0
+
+    def receive(self) -> None:
+        """Receive calls, in a thread; end the process when the node closes the pipe or ends."""
+        with suppress(EOFError, OSError):
+            while True:
+                method, arguments = self._connection.recv()
+                # at once: a cancellation ends a long attempt early
+                if method is Worker.cancel:
+                    self._cancelled.update(arguments)
+                # after the attempt: other searches would overwrite shared buffers of its search
+                self._calls.put((method, arguments))
+        os._exit(0)
 
     def turn(self) -> None:
-        """Handle all messages (wait for one if no search is open), then run one attempt."""
-        while not self._open or self._inbox or self._connection.poll():
-            self._handle(self._inbox.popleft() if self._inbox else self._connection.recv())
+        """Make all calls (wait for one if no search is open), then run one attempt."""
+        while not self._open or not self._calls.empty():
+            method, arguments = self._calls.get()
+            method(self, *arguments)
         number, chosen = min(self._open.items(), key=lambda item: item[1].order)
         before = time.thread_time()
         try:
@@ -128,46 +110,45 @@ class Worker:
         except Exception:
             self._fail(number)
 
-    def _handle(self, message: TakeRobot | Job | Cancel) -> None:
-        if isinstance(message, TakeRobot):
-            # searches for an earlier robot are cancelled by the node
-            robot = pickle.loads(message.robot)
-            self._robots = {message.key: robot}
-            # creates the geometry before the first search, which reports errors
-            with suppress(IKError):
-                collision_checker(robot, Scene(robot), *message.geometry).nearness  # noqa: B018
-        elif isinstance(message, Job):
-            self._begin(message)
-        elif opened := self._open.pop(message.number, None):
-            opened.search.budget.cancel = lambda: True
-            self._connection.send(Result(message.number, opened.search.solution()))
+    # -- calls of the node ----------------------------------------------------------------
 
-    def _begin(self, job: Job) -> None:
+    def set_robot(self, key: str, pickled: bytes, meshes: str = 'exact',
+                  missing: str = 'refuse') -> None:
+        """
+        Replace the robot, to which searches refer by `key`.
+
+        `meshes` and `missing` are arguments of `collision_checker`.
+        """
+        # searches for an earlier robot are cancelled by the node
+        robot = pickle.loads(pickled)
+        self._robots = {key: robot}
+        # creates the geometry before the first search, which reports errors
+        with suppress(IKError):
+            collision_checker(robot, Scene(robot), meshes, missing).nearness    # noqa: B018
+
+    def begin(self, number: int, robot_key: str, packed: bytes, sent: float) -> None:
+        """
+        Begin a search, as bytes of `pack`.
+
+        `sent` is the time of the submission to the pool, on the steady clock [s].
+        """
         try:
-            search: AnySearch = unpack(job.question, self._robots[job.robot_key])
+            search: AnySearch = unpack(packed, self._robots[robot_key])
         except Exception:
-            self._fail(job.number)
+            self._fail(number)
             return
-        waited = max(0.0, time.monotonic() - job.sent)
+        waited = max(0.0, time.monotonic() - sent)
         # the time budget of the search starts now
         search.budget.deadline += waited
         search.budget.started += waited
-        search.budget.cancel = lambda: self._is_cancelled(job.number)
-        self._open[job.number] = OpenSearch(search)
+        search.budget.cancel = lambda: number in self._cancelled
+        self._open[number] = OpenSearch(search)
 
-    def _is_cancelled(self, number: int) -> bool:
-        """
-        Poll the pipe every POLL_PERIOD, so that a cancellation ends a long attempt early.
-
-        Other messages remain in the inbox until the end of the attempt: answering another search
-        would overwrite shared buffers of the running one.
-        """
-        now = time.monotonic()
-        if now >= self._polled_at + POLL_PERIOD:
-            self._polled_at = now
-            while self._connection.poll():
-                self._inbox.append(self._connection.recv())
-        return Cancel(number) in self._inbox
+    def cancel(self, number: int) -> None:
+        """End a search, and send its best result."""
+        if opened := self._open.pop(number, None):
+            self._connection.send(Result(number, opened.search.solution()))
+        self._cancelled.discard(number)
 
     def _fail(self, number: int) -> None:
         self._open.pop(number, None)
