@@ -12,9 +12,7 @@ from ros2_ik.core import (
     Box,
     ConvexHull,
     Cylinder,
-    HalfSpace,
     OcTree,
-    Plane,
     Scene,
     SceneObject,
     Shape,
@@ -64,9 +62,6 @@ def shape_marker(shape: Shape, pose: pin.SE3, **fields: object) -> Marker:
         marker.type, size = Marker.SPHERE, (2 * shape.radius,) * 3
     elif isinstance(shape, Cylinder):
         marker.type, size = Marker.CYLINDER, (2 * shape.radius, 2 * shape.radius, shape.length)
-    elif isinstance(shape, (Plane, HalfSpace)):
-        place, size = shape.sheet()
-        marker.type, pose = Marker.CUBE, pose * place
     elif isinstance(shape, OcTree):
         marker.type, size = Marker.CUBE_LIST, (shape.resolution,) * 3
         marker.points = _points(shape.cells)

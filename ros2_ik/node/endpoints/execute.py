@@ -1,15 +1,13 @@
 """Services ~/execute, which moves the robot to joint values, and ~/stop."""
 
-from collections.abc import Callable
-from functools import partial
 import time
-from typing import Any
 
 from std_srvs.srv import Trigger
 
-from ros2_ik.core import Robot, Scene, Status
+from ros2_ik.core import Robot, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import wrong
+from ros2_ik.messages.robot_states import joint_values, Values
 from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.motion.motion_execution import MotionRequest
 from ros2_ik.srv import Execute as Service
@@ -27,9 +25,9 @@ class Execute(Endpoint):
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
         began = time.monotonic()
-        robot, goal, own = await self.when_settled(lambda: self._read(request))
+        robot, goal = await self.when_settled(lambda: self._read(request))
         outcome = await self.motions.run(MotionRequest(
-            robot, goal, request.group, request.avoid_collisions, own, stops, 'service execute',
+            robot, goal, request.group, request.avoid_collisions, None, stops, 'service execute',
             request.velocity_scaling, max_joint_change=_bound(request.max_joint_change, robot)))
         set_status(response, outcome.status, outcome.message)
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
@@ -37,12 +35,12 @@ class Execute(Endpoint):
         response.seconds = time.monotonic() - began
         response.motion_seconds = float(outcome.motion_seconds)
 
-    def _read(self, request: Service.Request) \
-            -> tuple[Robot, dict[str, Any], Callable[[Scene], Scene]]:
-        """Return robot, goal positions, and additions to the scene."""
+    def _read(self, request: Service.Request) -> tuple[Robot, Values]:
+        if request.goal.attached_collision_objects:
+            raise wrong('goal.attached_collision_objects: attach objects by '
+                        '~/apply_planning_scene first')
         robot = self.description.current()
-        goal = self.scene.of_state(request.goal, robot, 'goal', is_goal=True)
-        return robot, goal.given, partial(goal.scene.rebased, self.scene.known.scene)
+        return robot, joint_values(request.goal, robot, 'goal')
 
     async def stop(self, request: Trigger.Request, response: Trigger.Response) -> None:
         """

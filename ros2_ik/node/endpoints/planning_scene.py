@@ -60,10 +60,10 @@ class PlanningSceneEndpoints(Endpoint):
                     response: ApplyPlanningScene.Response) -> None:
         """Answer ApplyPlanningScene when the new scene is in use."""
         scene = await self.wait(lambda done: self.scene.apply(request.scene, done))
-        response.success, texts = True, [f'the scene has {contents(scene)}']
-        if not request.scene.is_diff:
-            texts.append('the whole scene was replaced, since is_diff is false')
-        set_status(response, Status.SUCCESS, '; '.join([*texts, *_unknown_touch_links(scene)]))
+        response.success = True
+        replaced = '' if request.scene.is_diff else (
+            '; the whole scene was replaced, since is_diff is false')
+        set_status(response, Status.SUCCESS, f'the scene has {contents(scene)}{replaced}')
 
     async def get(self, request: GetPlanningScene.Request,
                   response: GetPlanningScene.Response) -> None:
@@ -105,16 +105,8 @@ class PlanningSceneEndpoints(Endpoint):
         def done(result: Scene | Exception) -> None:
             if isinstance(result, Exception):
                 log.error(f'{topic}: message refused: {reason_of(result, log)[1]}')
-            else:
-                for text in _unknown_touch_links(result):
-                    log.warning(f'{topic}: {text}')
         try:
             self.scene.apply(scene, done)
         except Exception as error:
             done(error)
 
-
-def _unknown_touch_links(scene: Scene) -> list[str]:
-    return [f"touch_links of '{held.id}' names '{name}', which is no link or attached object"
-            for held in scene.attached.values()
-            for name in sorted(held.touch_links - {*scene.robot.tree.links, *scene.attached})]

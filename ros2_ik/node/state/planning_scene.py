@@ -218,21 +218,18 @@ class PlanningScene:
             return None
         return collision_checker(scene.robot, scene, *self.geometry.options)
 
-    def of_state(self, state: RobotState, robot: Robot, what: str,
-                 is_goal: bool = False) -> StateInScene:
+    def of_state(self, state: RobotState, robot: Robot, what: str) -> StateInScene:
         """
         Parse a request's RobotState, and attach its objects in the current scene.
 
-        The objects are located at the joint positions of the state; those of a goal, which the
-        robot does not hold yet, at the current ones. `what` is the name of the state in error
-        texts. Raises RequestError.
+        The objects are located at the joint positions of the state. `what` is the name of the
+        state in error texts. Raises RequestError.
         """
         given, scene = joint_values(state, robot, what), self.known.scene
         if held := state.attached_collision_objects:
             with error_context(f'{what}.attached_collision_objects'):
                 check_size([item.object for item in held])
-            located = self.now(scene.robot, {} if is_goal else given)
-            scene = with_attached(scene, state, located, f'{what}.')
+            scene = with_attached(scene, state, self.now(scene.robot, given), f'{what}.')
         return StateInScene(scene, given)
 
     # -- changes --------------------------------------------------------------------------
