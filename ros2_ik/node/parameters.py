@@ -118,9 +118,7 @@ PARAMETERS = (
          read_only=True),
     Spec('meshes', 'exact',
          'Collision geometry of the meshes of the robot and of messages. exact: triangles with '
-         'their interior; distances use convex parts, computed in the background, and the convex '
-         'hull until these are ready. hull: the convex hull, without holes. A mesh of more than '
-         '500 000 triangles counts as its hull.',
+         'their interior, and convex parts for distances. hull: the convex hull, without holes.',
          choices=('exact', 'hull'), read_only=True),
     Spec('missing_meshes', 'refuse',
          'Reaction to a collision element of the robot that cannot be read, or whose mesh is not '
@@ -147,13 +145,10 @@ PARAMETERS = (
     Spec('max_solutions', 64, 'Maximum number of solutions of a request; more are refused.', '',
          1, 10_000),
     Spec('moveit_names', False,
-         "Offer MoveIt's services compute_ik, compute_fk, compute_cartesian_path, "
-         'check_state_validity, get_planning_scene and apply_planning_scene, and topic '
-         "monitored_planning_scene, under MoveIt's names and with its types, unless a move_group "
-         'offers them.', read_only=True),
+         "Offer services and a topic under MoveIt's names and with its types (docs/moveit.md), "
+         'unless a move_group offers them.', read_only=True),
     Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Number of worker processes for long '
-         'searches. If there are more searches than workers, the search with the least '
-         'computing time so far runs next.', '', 1, 256, read_only=True),
+         'searches, which share their computing time.', '', 1, 256, read_only=True),
     Spec('controllers', [''],
          'Names of the controllers that may move the robot; each has parameters <name>.kind, '
          '<name>.group and <name>.topic. Empty: the node moves nothing.', read_only=True),

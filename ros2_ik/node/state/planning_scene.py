@@ -6,7 +6,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 import os
-import threading
 import time
 import traceback
 from typing import Any, NamedTuple, TypeVar
@@ -112,16 +111,9 @@ class CollisionGeometry:
             self._log.info(f'computing convex parts of {len(meshes)} meshes of robot '
                            f"'{robot.name}' in the background; until then distances are those of "
                            'convex hulls')
-            # the pipe to the new process may be full until it has loaded
-            threading.Thread(target=self._refine, args=(robot.name, meshes), daemon=True).start()
+            # in another thread: the pipe to the new process may be full until it has loaded
+            self._executor.submit(start_process, _make_parts, meshes)
         return checker
-
-    def _refine(self, name: str, meshes: Sequence[Mesh]) -> None:
-        """Compute the convex parts that are not on disk, in another process."""
-        start_process(_make_parts, meshes).join()
-        if not all(mesh.has_parts for mesh in meshes):
-            self._log.warning(f"computing convex parts of robot '{name}' failed: distances "
-                              'remain those of convex hulls')
 
 
 class StateInScene(NamedTuple):
