@@ -25,7 +25,7 @@ class Surroundings:
         return SimpleNamespace(q=robot.to_q({**HOME, **first}), notes=[])
 
     def checker(self, scene):
-        return collision_checker(self._robot, scene), ()
+        return collision_checker(self._robot, scene)
 
     def put_post(self, angle):
         T = np.eye(4)
@@ -35,7 +35,7 @@ class Surroundings:
 
     def touches(self, angle):
         """Return True if the hand touches the post with JOINT at an angle."""
-        return self.checker(self.known.scene)[0].collides(
+        return self.checker(self.known.scene).collides(
             self._robot.to_q({**HOME, JOINT: angle}))
 
     def recheck(self, execution):

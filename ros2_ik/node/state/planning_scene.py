@@ -23,7 +23,6 @@ from ros2_ik.core import (
     Mesh,
     Robot,
     Scene,
-    self_pairs,
     Status,
 )
 from ros2_ik.core.internals import listed
@@ -96,7 +95,6 @@ class CollisionGeometry:
             checker = collision_checker(robot, Scene(robot), *self.options)
             checker.nearness    # noqa: B018 - loads convex parts into the cache of all checkers
             geometry = checker.geometry
-            report = self_pairs(robot, geometry).report()
         except Exception as error:
             if not isinstance(error, IKError):
                 self._log.error(traceback.format_exc())
@@ -104,9 +102,6 @@ class CollisionGeometry:
             raise
         for text in geometry.warnings:
             self._log.warning(f'collision geometry: {text}')
-        # no warning: the SRDF that names the pairs usually follows the URDF
-        if report:
-            self._log.info(f"robot '{robot.name}': {report}")
         if meshes := geometry.without_parts:
             self._log.info(f'computing convex parts of {len(meshes)} meshes of robot '
                            f"'{robot.name}' in the background; until then distances are those of "
