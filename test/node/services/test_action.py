@@ -70,13 +70,18 @@ def test_cancelled_search_returns_its_best_attempt(client, panda, panda_judge):
 
 def test_goal_cancelled_before_the_first_report_returns_the_attempt_of_its_worker(client, panda):
     """The node's thread runs no part of a search by another solver than lm."""
-    goal = client.goal(targets=[unreachable()], solver='sqp', timeout=LONG)
-    goal.handle()
-    client.fk(state=neutral(panda))     # answered after the search has begun
-    goal.cancel()
-    state, result = goal.result()
-    assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.PREEMPTED)
-    assert result.best_attempt.joint_state.name and result.iterations
+    iterations = []
+    for _ in range(5):
+        goal = client.goal(targets=[unreachable()], solver='sqp', timeout=LONG)
+        goal.handle()
+        client.fk(state=neutral(panda))     # answered after the search was sent to the worker
+        goal.cancel()
+        state, result = goal.result()
+        assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.PREEMPTED)
+        assert result.best_attempt.joint_state.name
+        iterations.append(result.iterations)
+    # a cancellation may arrive before the first iteration
+    assert any(iterations)
 
 
 def test_cancelled_search_returns_a_solution_found_before(client, panda):
