@@ -1,7 +1,6 @@
 """Conversion of PlanningScene messages, which are a whole scene or a diff."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Pose, TransformStamped
@@ -19,7 +18,7 @@ from moveit_msgs.msg import (
 import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
 
-from ros2_ik.core import AllowedCollisions, AttachedObject, Configuration, Scene, SceneObject
+from ros2_ik.core import AllowedCollisions, AttachedObject, Robot, Scene, SceneObject
 from ros2_ik.core.internals import OCTOMAP, ShapeInstance
 from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_pose
 from ros2_ik.messages.request_error import error_context, wrong
@@ -54,10 +53,12 @@ def changed_scene(before: SceneState, message: PlanningScene,
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
                     f"'{scene.robot.name}'")
     if not message.is_diff:
-        scene, name = _cleared(scene, state.is_diff), ''
+        scene = copied(scene, scene.robot, world=False, attached=state.is_diff)
+        scene, name = scene.with_allowed(AllowedCollisions()), ''
     # as in MoveIt, a full robot state replaces the attached objects, even in a diff of the scene
-    elif not state.is_diff and (state.joint_state.name or state.multi_dof_joint_state.joint_names):
-        scene = _without_attached(scene)
+    elif scene.attached and not state.is_diff and (
+            state.joint_state.name or state.multi_dof_joint_state.joint_names):
+        scene = copied(scene, scene.robot, attached=False).with_allowed(scene.allowed)
     # frames first, as objects may be placed in them; colours last, as they name objects
     scene = _with_frames(scene, message.fixed_frame_transforms)
     scene = with_attached(scene, state, context, 'robot_state.')
@@ -84,21 +85,20 @@ def with_attached(scene: Scene, state: RobotState, context: ConversionContext,
     return scene
 
 
-def _cleared(scene: Scene, keep_attached: bool) -> Scene:
-    """Remove objects, padding, colours and allowed collisions; fixed frames stay."""
-    cleared = scene.clear().with_allowed(AllowedCollisions())
-    for held in scene.attached.values() if keep_attached else ():
-        cleared = cleared.attach(replace(held.object, color=None), held.link, held.touch_links)
-    return cleared
+def copied(source: Scene, robot: Robot, world: bool = True, attached: bool = True) -> Scene:
+    """
+    Return a scene of `robot` with the named frames, world and attached objects of another scene.
 
-
-def _without_attached(scene: Scene) -> Scene:
-    """Delete the attached objects; unlike after a detach, they do not return to the world."""
-    # the configuration does not matter, as the detached objects are removed right away
-    left = scene.detach(at=Configuration(scene.robot, scene.robot.neutral))
-    for id in scene.attached.keys() - scene.objects.keys():
-        left = left.remove(id)
-    return left.with_allowed(scene.allowed)
+    `world` includes the padding. The allowed collisions are those of the robot. Raises IKError if
+    the robot lacks a link, or has a frame with the id of an object.
+    """
+    scene = Scene(robot).with_frames(source.frames)
+    # attached objects first: they would replace a world object of the same id
+    for held in source.attached.values() if attached else ():
+        scene = scene.attach(held.object, held.link, held.touch_links)
+    for item in source.objects.values() if world else ():
+        scene = scene.add(item)
+    return scene.with_padding(source.padding) if world else scene
 
 
 def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:

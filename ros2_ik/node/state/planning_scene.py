@@ -26,7 +26,7 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.core.internals import listed
-from ros2_ik.messages.planning_scenes import changed_scene, SceneState, with_attached
+from ros2_ik.messages.planning_scenes import changed_scene, copied, SceneState, with_attached
 from ros2_ik.messages.request_error import error_context, RequestError
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.messages.scene_changes import check_scene_size, check_size, ConversionContext
@@ -306,12 +306,7 @@ class PlanningScene:
 
 def moved_over(source: Scene, robot: Robot) -> Scene:
     """Return a scene for a changed description of its robot; raises IKError if it does not fit."""
-    scene = Scene(robot).with_frames(source.frames).with_padding(source.padding)
-    # attached objects first: they would replace a world object of the same id
-    for held in source.attached.values():
-        scene = scene.attach(held.object, held.link, held.touch_links)
-    for item in source.objects.values():
-        scene = scene.add(item)
+    scene = copied(source, robot)
     # only those pairs that differ from the SRDF of the old description, or that a client removed
     default = AllowedCollisions.of_robot(source.robot).pairs
     changed = {pair: source.allowed.allowed(*pair) for pair in {**default, **source.allowed.pairs}
