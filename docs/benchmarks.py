@@ -104,10 +104,15 @@ def table(found: dict[str, Any]) -> str:
     solvers = list(dict.fromkeys(name for row in found['rows'] for name in row['solvers']))
     limit = next(name for name in found['rows'][0]['solvers'][solvers[0]]['success'])
     versions = ', '.join(f'{name} {value}' for name, value in found['versions'].items())
-    count = max(row['solvers'][solvers[0]]['count'] for row in found['rows'])
+    counts = {name: max(row['solvers'][name]['count'] for row in found['rows']
+                        if name in row['solvers']) for name in solvers}
+    count = counts[solvers[0]]
+    fewer = ', '.join(f'{name} solves the first {some}' for name, some in counts.items()
+                      if some < count)
     lines = [
-        f'{found["date"]}; {found["machine"]}; {versions}. {found["clock"]}; in turns, '
-        f'{found["turns"]}; {count} problems a row. Cells: success within {limit} ms / at all, '
+        f'{found["date"]}; {found["machine"]}; {versions}. Times: {found["clock"]}. The solvers '
+        f'take turns after {turn(found["turns"])}. Each row of the table has {count} problems'
+        f'{f" ({fewer})" * bool(fewer)}. Cells: success within {limit} ms / at all, '
         'mean [ms], p99 [ms], false successes: mean over that of ros2_ik.', '',
         f'| problem | {" | ".join(solvers)} |', f'|---{"|---" * len(solvers)}|']
     for row, (name, of) in zip(found['rows'], ratios(found), strict=True):
@@ -116,6 +121,12 @@ def table(found: dict[str, Any]) -> str:
                      for text, peer in zip(cells[1:], solvers[1:], strict=True)]
         lines.append(f'| {name} | {" | ".join(cells)} |')
     return '\n'.join([*lines, '', *means(found)])
+
+
+def turn(problems: str) -> str:
+    """Return the turn of a solver in words, for '1 problem each' or '10 problems each'."""
+    count, noun, _ = problems.split()
+    return f'every {count} {noun}' if count != '1' else f'each {noun}'
 
 
 def means(found: dict[str, Any]) -> Iterator[str]:
