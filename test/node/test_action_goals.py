@@ -192,3 +192,28 @@ def test_braking_keeps_limits_if_goals_are_accepted_late(
     assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.05
     assert braking(times, 1).min() > -1e-6
     assert np.abs(braking(times, 1)).max() < FASTEST * 1.05
+
+
+@pytest.mark.parametrize('after', [0.0, 0.03, 0.1])
+@pytest.mark.parametrize('held', [0.12, 0.2, 0.3])
+def test_braking_keeps_limits_if_the_node_is_held_while_a_goal_is_accepted(
+        monkeypatch, goals, held, after):
+    """Past defect: the arm, ahead of the known begin, reversed at 2 to 3 times the limit."""
+    arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
+    execution, began = arm.go(2.8, -1.4), arm.now
+
+    def goes_on(seconds):
+        for _ in range(round(seconds / 0.01)):
+            arm.now += 0.01
+            arm.hear(execution.motion.at(arm.now - began).position[0])
+    goes_on(held)
+    goals[0][1].answered(Handle())
+    goes_on(after)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    there = execution.motion.at(arm.now - began + 0.02)
+    point = goals[1][0].trajectory.points[-1]
+    seconds = seconds_of(point)
+    braking = CubicHermiteSpline([0, seconds], [there.position[0], point.positions[0]],
+                                 [there.velocity[0], 0.0])
+    assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.05
+    assert braking(np.linspace(0, seconds, 100), 1).min() > -1e-6

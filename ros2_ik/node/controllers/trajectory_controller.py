@@ -17,7 +17,7 @@ from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.core.internals import braking_motion
 from ros2_ik.node.controllers.controller import Controller, nearest_time, passes_goal
 from ros2_ik.node.controllers.topics import CommandTopic
-from ros2_ik.node.motion.tracking import FINE_STEP, fine_tracking
+from ros2_ik.node.motion.tracking import FINE_STEP, fine_tracking, MAX_LEAD
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # between two points [s]
@@ -195,7 +195,9 @@ class JointTrajectoryController(Controller):
 
     def _follows(self) -> bool:
         """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
-        found = fine_tracking(self.joints, self.commanded, self.context.joint_states)
+        # the motion began at most the delay of the response before the response
+        found = fine_tracking(self.joints, self.commanded, self.context.joint_states,
+                              -max(MAX_LEAD, self.receive_delay))
         # compared delays are rounded to steps
         return (found.aside <= PATH_TOLERANCE
                 and found.delay <= USUAL_DELAY + FINE_STEP / 2)

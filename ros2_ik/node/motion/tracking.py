@@ -55,8 +55,8 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
 
 
 def fine_tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
-                  measured: JointStates) -> Tracking:
+                  measured: JointStates, least: float = -MAX_LEAD) -> Tracking:
     """Compare as `tracking` does, FINE_STEP apart, around the delay at which the joints fit."""
-    delay = tracking(joints, commanded, measured).delay
+    delay = tracking(joints, commanded, measured, least).delay
     return tracking(joints, commanded, measured, delay - DELAY_STEP, delay + DELAY_STEP,
                     FINE_STEP)
