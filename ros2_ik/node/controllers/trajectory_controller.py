@@ -142,11 +142,8 @@ class JointTrajectoryController(Controller):
 
     def on_foreign_command(self, message: JointTrajectory, topic: str) -> None:
         """Release the controller if another client's trajectory moves its joints."""
-        # a trajectory without points ends the current trajectory
-        if not message.points:
-            self._foreign_until = -math.inf
-            return
-        if {*self.joints}.isdisjoint(message.joint_names):
+        # without points: the controller may refuse it, and an earlier one still be under way
+        if not message.points or {*self.joints}.isdisjoint(message.joint_names):
             return
         # without a stamp, a trajectory starts on receipt
         now = self.context.now()
