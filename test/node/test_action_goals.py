@@ -3,16 +3,20 @@
 from types import SimpleNamespace
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
-from builtin_interfaces.msg import Time
+from builtin_interfaces.msg import Duration, Time
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from stand_in_arm import Arm, FASTEST, JOINT, LIMIT, LOOK
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import Status
+from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.trajectory_controller import seconds_of
+from ros2_ik.node.motion.motion_execution import MotionRequest
+from ros2_ik.node.motion.motion_executor import MotionExecutor
 
 CANCELED = 5
 
@@ -117,6 +121,18 @@ def test_stop_cancels_a_goal_that_is_not_accepted_yet(arm, goals, accepted):
     assert outcome.message.startswith('nothing was moved') is not accepted
 
 
+def test_rejected_braking_of_a_motion_is_not_reported_as_unmoved(arm, goals):
+    """Past defect: after the controller had aborted the motion and rejected its braking."""
+    execution, motion = arm.go(2.0), Handle()
+    goals[0][1].answered(motion)
+    arm.run(0.5)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    motion.ends(GoalStatus.STATUS_ABORTED)
+    goals[1][1].answered(Handle(accepted=False))
+    outcome = execution.supervise()
+    assert outcome.message.startswith('stopped on the way') and 'rejected' in outcome.message
+
+
 def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
     """A late acceptance of the old goal is cancelled."""
     outcome = standing(arm, arm.go(2.0), 9.0)
@@ -130,6 +146,27 @@ def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
     assert standing(arm, again, 0.3) is None and 'has not said' in arm.controller.unanswered()
     goals[1][1].answered(Handle())
     assert not arm.controller.unanswered() and not arm.controller.released
+
+
+def test_no_motion_replaces_a_trajectory_that_came_during_its_planning(arm, goals, monkeypatch):
+    """Past defect: the motion was sent, and stopped with the words 'nothing was moved'."""
+    executor = MotionExecutor(arm.context, None, None, None)
+    executor._robot = arm.robot
+    executor._controllers.controllers.append(arm.controller)
+
+    async def prepare():
+        arm.controller.on_foreign_command(JointTrajectory(joint_names=[JOINT], points=[
+            JointTrajectoryPoint(positions=[1.0], time_from_start=Duration(sec=9))]), 'c')
+
+    async def pause(_, seconds):
+        arm.stand(seconds)
+    monkeypatch.setattr(arm.controller, 'prepare', prepare)
+    monkeypatch.setattr(ControllerContext, 'pause', pause)
+    with pytest.raises(StopIteration) as ended:
+        executor.run(MotionRequest(arm.robot, {JOINT: 2.0}, avoid_collisions=False,
+                                   velocity_scaling=1.0)).send(None)
+    assert ended.value.value.message.startswith('nothing was moved: a trajectory of another')
+    assert not goals
 
 
 def test_motion_goals_have_tolerances_and_braking_goals_have_none(arm, goals):

@@ -108,7 +108,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                     lambda future: self._on_result(name, future.result()))
         elif is_of_motion:
             del self._goals[name]
-            self.refused = not self._goals
+            # braking is sent only after the motion's own goal was accepted
+            self.refused = self._withdrawn or not self._braking
             self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
             # the motion's goal would run unsupervised if its braking was rejected
             for before in filter(None, self._goals.values()):

@@ -263,6 +263,9 @@ class MotionExecutor:
         """
         measured, rest = self._measured, list[Array]()
         measured.require(execution.joints)
+        if reason := next((text for one in execution.controllers
+                           if (text := one.unavailable_reason())), ''):
+            raise RequestError(Status.CONTROL_FAILED, reason)
         if moves := measured.moves(execution.joints):
             raise RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
         for controller in execution.controllers:
