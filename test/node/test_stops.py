@@ -22,7 +22,7 @@ from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.controllers.trajectory_controller import duration_message
+from ros2_ik.node.controllers.trajectory_controller import duration_message, seconds_of
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 
 BACK = 1e-6     # no joint goes back by more [rad]
@@ -304,6 +304,45 @@ def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
         outcome = execution.supervise()
     assert (outcome.status == Status.SUCCESS) is kept, outcome
     assert ('do not keep step' in outcome.message) is not kept
+
+
+@pytest.mark.parametrize('released', [0, 1])
+def test_one_controller_brakes_and_the_released_one_gets_nothing(monkeypatch, released):
+    """The other client moves its joint on while and after the arm brakes."""
+    arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
+    pair = [arm.controller, Trajectories('d', joints[1:], '', arm.context)]
+    ours, theirs = pair[1 - released], pair[released]
+
+    def hear(*places):
+        arm.now += PERIOD
+        for arm.joint, place in zip((*ours.joints, *theirs.joints), places, strict=True):
+            arm.hear(place)
+    for _ in range(100):
+        hear(0.0, 0.0)
+    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.5)), pair)
+    execution.send(straight_motion(arm.robot, joints, [0.0, 0.0], [1.5, 1.5], motion_limits(
+        arm.robot, joints, arm.parameters)), 0.0)
+    for _ in range(50):
+        hear(*[execution.motion.at(arm.now + PERIOD - ours.began).position[0]] * 2)
+        assert execution.supervise() is None
+    sent, (here, fast, _) = theirs.told, execution.motion.at(arm.now - ours.began)
+    theirs.on_foreign_command(JointTrajectory(joint_names=list(theirs.joints), points=[
+        JointTrajectoryPoint(positions=[0.0], time_from_start=duration_message(9.0))]), '/theirs')
+    assert execution.supervise() is None
+    points = ours.told.points
+    braking = CubicHermiteSpline([0.0, *map(seconds_of, points)],
+                                 [here[0], *(point.positions[0] for point in points)],
+                                 [fast[0], *(point.velocities[0] for point in points)])
+    times = np.linspace(0.0, braking.x[-1], 100)
+    assert np.abs(braking(times, 2)).max() < LIMIT * 1.05 and braking(times, 1).min() > -BACK
+    begin, outcome = arm.now, None
+    while outcome is None:
+        after = arm.now + PERIOD - begin
+        hear(braking(min(after, braking.x[-1])), here[0] + 0.1 * after)
+        outcome = execution.supervise()
+    assert outcome.status == Status.CONTROL_FAILED and 'another client' in outcome.message
+    assert 'but' not in outcome.message and theirs.told is sent and theirs.released
+    assert arm.now - begin > braking.x[-1]
 
 
 @pytest.mark.parametrize('silent', [0, 1])
