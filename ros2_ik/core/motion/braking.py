@@ -12,6 +12,8 @@ from ros2_ik.core.motion.motion import Motion, MotionLimits, MotionState
 
 # number of durations tried, in a geometric series
 N_DURATIONS = 1000
+# number of durations that are evaluated together
+N_TOGETHER = 50
 # shortest duration tried for joints at rest [s]
 MIN_DURATION = 0.03
 # longest duration tried, unless the velocities need more [s]
@@ -73,15 +75,21 @@ def _duration(start: Array, going: Array, position: Array, velocity: Array, one_
     if max(spread, np.abs(velocity).max(initial=0.0)) < REST_SPEED:
         return 0.0
     tried = np.geomspace(least or MIN_DURATION, max(least, MAX_DURATION), N_DURATIONS)
-    duration = tried[:, None, None]
-    way = start + going * duration / 2 - position
-    # accelerations at both ends of the cubic polynomial from each state to rest, (m, k, n)
-    first = (6 * way / duration - 4 * velocity) / duration
-    last = (2 * velocity - 6 * way / duration) / duration
-    within = _are_within(first, last, velocity, duration, limits)
-    good = within & ~_turn_back(last[:, :one_way], velocity[:one_way], limits)
-    good = good if good.any() else within
-    return float(tried[int(np.argmax(good))] if good.any() else tried[-1])
+    shortest = None     # duration within the limits, although joints reverse
+    # arrays of all durations would cost a first call twice the time, for new pages of memory
+    for part in tried.reshape(-1, N_TOGETHER):
+        duration = part[:, None, None]
+        way = start + going * duration / 2 - position
+        # accelerations at both ends of the cubic polynomial from each state to rest, (m, k, n)
+        first = (6 * way / duration - 4 * velocity) / duration
+        last = (2 * velocity - 6 * way / duration) / duration
+        within = _are_within(first, last, velocity, duration, limits)
+        good = within & ~_turn_back(last[:, :one_way], velocity[:one_way], limits)
+        if good.any():
+            return float(part[int(np.argmax(good))])
+        if shortest is None and within.any():
+            shortest = float(part[int(np.argmax(within))])
+    return float(tried[-1]) if shortest is None else shortest
 
 
 def _are_within(first: Array, last: Array, velocity: Array, duration: Array,
