@@ -231,11 +231,15 @@ def test_braking_keeps_limits_if_goals_are_accepted_late(
     assert np.abs(braking(times, 1)).max() < FASTEST * 1.05
 
 
-@pytest.mark.parametrize('after', [0.0, 0.03, 0.1])
+@pytest.mark.parametrize('after', [None, 0.0, 0.03, 0.1])
 @pytest.mark.parametrize('held', [0.12, 0.2, 0.3])
 def test_braking_keeps_limits_if_the_node_is_held_while_a_goal_is_accepted(
         monkeypatch, goals, held, after):
-    """Past defect: the arm, ahead of the known begin, reversed at 2 to 3 times the limit."""
+    """
+    Past defects: the arm, ahead of the known begin, reversed at 2 to 3 times the limit.
+
+    It stopped in one step if the stop was read before the acceptance (`after` None).
+    """
     arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
     execution, began = arm.go(2.8, -1.4), arm.now
 
@@ -244,9 +248,12 @@ def test_braking_keeps_limits_if_the_node_is_held_while_a_goal_is_accepted(
             arm.now += 0.01
             arm.hear(execution.motion.at(arm.now - began).position[0])
     goes_on(held)
-    goals[0][1].answered(Handle())
-    goes_on(after)
+    if after is None:
+        execution.stop(Status.PREEMPTED, 'stopped')
+    goals[0][1].answered(handle := Handle())
+    goes_on(after or 0.0)
     execution.stop(Status.PREEMPTED, 'stopped')
+    assert not handle.cancelled
     there = execution.motion.at(arm.now - began + 0.02)
     point = goals[1][0].trajectory.points[-1]
     seconds = seconds_of(point)

@@ -35,8 +35,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     is inactive, or follows the other client.
 
     Braking is sent as a goal as well, since the controller stops in one step after a cancel. A
-    goal is cancelled in two cases only: when it is accepted after the motion was stopped, and when
-    a later goal of the motion is rejected.
+    goal is cancelled in two cases only: when it is accepted after the motion was stopped and the
+    joints rest, and when a later goal of the motion is rejected.
     """
 
     usual_topic = '{}/follow_joint_trajectory'
@@ -51,7 +51,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                                     callback_group=self.context.callback_group)
         # goals of the current motion that have not ended, by UUID; None until a goal is accepted
         self._goals = dict[bytes, ClientGoalHandle | None]()
-        self._withdrawn = False     # the motion was stopped before its goal was accepted
+        # a motion that was stopped before its goal was accepted, and the arguments of `stop`
+        self._withdrawn: tuple[Motion, MotionLimits, tuple[Array, Array]] | None = None
         self._wait = 0.0    # time from a goal's acceptance to the start of its motion [s]
 
     def unavailable_reason(self) -> str:
@@ -62,7 +63,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def start(self, motion: Motion, join: float) -> None:
         # earlier goals, whose motions ended, are cancelled if they are accepted now
         self._goals.clear()
-        self._withdrawn = False
+        self._withdrawn = None
         super().start(motion, join)
         # inf until the goal is accepted
         self._wait, self.began = join, math.inf
@@ -92,8 +93,14 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
     def _on_response(self, name: bytes, sent_at: float, handle: ClientGoalHandle) -> None:
-        is_of_motion = name in self._goals
+        is_of_motion, withdrawn = name in self._goals, self._withdrawn
         if handle.accepted:
+            # the response is late, and the joints move already: brake below
+            if (is_of_motion and withdrawn and not self.released
+                    and self.context.joint_states.moves(self.joints)):
+                self._withdrawn = None
+                self._begin(withdrawn[0], braking=False)
+                self.began = math.inf
             # a goal of an earlier or stopped motion would run unsupervised; braking ends by itself
             if not is_of_motion or self._withdrawn or self.released and not self._braking:
                 handle.cancel_goal_async()
@@ -106,10 +113,12 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                 self._goals[name] = handle
                 handle.get_result_async().add_done_callback(
                     lambda future: self._on_result(name, future.result()))
+            if withdrawn and not self._withdrawn:
+                self.stop(*withdrawn[1:])
         elif is_of_motion:
             del self._goals[name]
             # braking is sent only after the motion's own goal was accepted
-            self.refused = self._withdrawn or not self._braking
+            self.refused = bool(self._withdrawn) or not self._braking
             self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
             # the motion's goal would run unsupervised if its braking was rejected
             for before in filter(None, self._goals.values()):
@@ -144,7 +153,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             super().stop(limits, bounds)
         # no goal has been accepted: nothing moves, and the joints stay at the start of the motion
         else:
-            self._withdrawn = True
+            self._withdrawn = self.motion, limits, bounds
             self._come_to_rest(self.motion.at(0.0).position, 0.0)
 
     def forget(self) -> None:
