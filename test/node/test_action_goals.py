@@ -261,3 +261,6 @@ def test_braking_keeps_limits_if_the_node_is_held_while_a_goal_is_accepted(
                                  [there.velocity[0], 0.0])
     assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.05
     assert braking(np.linspace(0, seconds, 100), 1).min() > -1e-6
+    # past defect: as far as if the begin were unknown
+    shortest = there.velocity[0]**2 / 2 / LIMIT
+    assert point.positions[0] - there.position[0] < 2 * shortest + 0.05

@@ -191,23 +191,35 @@ class JointTrajectoryController(Controller):
                            np.zeros(len(velocity)))
 
     def _follows(self) -> bool:
-        """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
-        # the motion began at most the delay of the response before the response
-        found = fine_tracking(self.joints, self.commanded, self.context.joint_states,
+        """
+        Return whether the measured joints are on their path, at most USUAL_DELAY late.
+
+        Joints that are ahead correct the begin of a motion whose response was late.
+        """
+        # the motion began between the sending of its goal and the response
+        states = self.context.joint_states
+        found = fine_tracking(self.joints, self.commanded, states,
                               -max(MAX_LEAD, self.receive_delay))
+        if found.aside > PATH_TOLERANCE:
+            return False
+        # joints at the start fit each begin; joints that have moved, one only
+        moved = np.abs(states.away(self.joints, self.motion.at(0.0).position)).max()
+        if found.delay < -MAX_LEAD and moved > PATH_TOLERANCE:
+            self.began += found.delay
+            self.receive_delay += found.delay
         # compared delays are rounded to steps
-        return (found.aside <= PATH_TOLERANCE
-                and found.delay <= USUAL_DELAY + FINE_STEP / 2)
+        return found.delay <= USUAL_DELAY + FINE_STEP / 2
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         now, motion, measured = self.context.now(), self.motion, self._measured()
+        follows = self._follows()
         # on a curve, a joint can have states of both directions, so that it must reverse from some
         may_reverse, on_path = motion.is_curved, True
         if measured:
             # of the states commanded up to now
             nearest = motion.at(nearest_time(motion, measured.position,
                                              min(now - self.began, motion.duration)))
-        if measured is None or self._follows():
+        if measured is None or follows:
             # from the most delayed measured state to the state commanded when the message arrives
             at = self.commanded(now - USUAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
