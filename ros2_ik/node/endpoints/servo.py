@@ -232,16 +232,14 @@ class Servo(Endpoint):
         self.servo_process.call(Loop.pause, self._paused)
 
     def _send_scene(self, begun: Begin, scene: Scene) -> None:
-        poses = moved_objects(begun.scene, scene)
-        if poses is not None:
-            self.servo_process.call(Loop.call_session, Session.move_objects, poses)
+        poses, is_all = moved_objects(begun.scene, scene)
         # the process prepares new meshes when the servo is switched on again, at rest
-        elif begun.options and new_triangles(begun.scene, scene) > MAX_TRIANGLES:
+        if not is_all and begun.options and new_triangles(begun.scene, scene) > MAX_TRIANGLES:
             self._end(f'new meshes have more than {MAX_TRIANGLES} triangles, whose preparation '
                       'would interrupt the motion: switch the servo on again')
             return
-        else:
-            self.servo_process.call(Loop.call_session, Session.take_scene, scene)
+        self.servo_process.call(Loop.call_session, Session.change_scene,
+                                None if is_all else scene, poses)
         self._begun = replace(begun, scene=scene)
         if begun.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
@@ -273,15 +271,13 @@ class Servo(Endpoint):
             await self.sleep(UPDATE_PERIOD)
 
 
-def moved_objects(before: Scene, after: Scene) -> dict[str, pin.SE3] | None:
-    """Return the poses of world objects that moved; None if more than poses has changed."""
-    if before.objects.keys() != after.objects.keys():
-        return None
+def moved_objects(before: Scene, after: Scene) -> tuple[dict[str, pin.SE3], bool]:
+    """Return the poses of objects that moved, and whether nothing else has changed."""
     poses = {name: item.pose for name, item in after.objects.items()
-             if item.pose != before.objects[name].pose}
+             if name in before.objects and item.pose != before.objects[name].pose}
     for name, pose in poses.items():
         before = before.move(name, pose)
-    return poses if before == after else None
+    return poses, before == after
 
 
 def new_triangles(before: Scene, after: Scene) -> int:

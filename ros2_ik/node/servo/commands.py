@@ -50,13 +50,12 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
                        twist.angular.x, twist.angular.y, twist.angular.z])
     if not np.isfinite(values).all():
         raise wrong(f'the twist has a number that is not finite: {values.tolist()}')
-    values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
     parameters = follower.begin.parameters
     # scale linear and angular part alike to their limits; hypot does not overflow, unlike squares
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
                  math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
     slowed: Array = values / faster
-    return slowed
+    return np.concatenate([frame.rotation @ slowed[:3], frame.rotation @ slowed[3:]])
 
 
 def _joints(message: JointJog, follower: Follower) -> Array:
@@ -66,11 +65,10 @@ def _joints(message: JointJog, follower: Follower) -> Array:
     if len(names) != len(velocities):
         raise wrong(f'the jog has {len(names)} names and {len(velocities)} velocities')
     joints, values = follower.begin.joints, np.zeros(len(follower.begin.joints))
-    # a limit of 0 excludes joints of the controllers that are outside of the group
-    moved = [name for name, limit in zip(joints, follower.begin.velocity, strict=True) if limit]
     for name, velocity in zip(names, velocities, strict=True):
-        if name not in moved:
-            raise wrong(f"joint '{name}' is not moved by the servo; valid: {', '.join(moved)}")
+        if name not in follower.moved:
+            raise wrong(f"joint '{name}' is not moved by the servo; valid: "
+                        f'{", ".join(follower.moved)}')
         if names.count(name) > 1:
             raise wrong(f"joint '{name}' is named {names.count(name)} times; valid: once")
         # squares that overflow would stop the arm at once

@@ -30,7 +30,7 @@ from ros2_ik.core import (
     VelocityResult,
 )
 from ros2_ik.node.servo.messages import Begin
-from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces, missing_axis
+from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
@@ -80,8 +80,8 @@ class Follower:
     Moves the joints of a `Begin` by commands, starting at rest.
 
     Without a valid command, the joints brake. They move away from approaching obstacles in any
-    case. `place_others` sets the positions and velocities of all other joints, which keep their
-    velocity during a step. `scene` is used for frames of commands.
+    case. All other joints keep their velocity in `v` during a step; the caller sets it, and their
+    positions in `q`. `scene` is used for frames of commands.
     """
 
     def __init__(self, robot: Robot, begin: Begin, dt: float) -> None:
@@ -91,13 +91,14 @@ class Follower:
         self.places = np.array([robot.joint(name).index for name in begin.joints])
         self.others = tuple(joint for joint in robot.joints if joint.name not in begin.joints)
         self.command: Command | None = None
-        self.scene, self._checker = begin.scene, self.checker(begin.scene)
+        self.scene, checker = begin.scene, self._checker(begin.scene)
         joints = begin.joints
+        # a limit of 0 excludes joints of the controllers that are outside of the group
+        self.moved = [name for name, limit in zip(joints, begin.velocity, strict=True) if limit]
         self._frame = robot.frame_id(begin.tip or robot.root_frame)
-        # of `columns`, those of joints in the group
-        self._moved = self.columns[begin.velocity > 0]
+        self._moved = self.columns[begin.velocity > 0]      # columns of the joints `moved`
         self._is_short = begin.mode == 'twist' and len(
-            {*joints} & robot.moving_joints(begin.tip)) < 6
+            {*self.moved} & robot.moving_joints(begin.tip)) < 6
         # the axes x y z rx ry rz that must be followed; below six joints no rotations
         self._firm = np.array(begin.dimensions)
         self._firm[3:] &= not self._is_short
@@ -105,9 +106,8 @@ class Follower:
         # The limits of the tip's velocity apply per axis. With the factor 1/sqrt(3), the norm of
         # the velocity stays within them in all directions.
         self._brake = self._program([joint_velocity_task(0.0, names=joints, name='brake')],
-                                    math.sqrt(1 / 3))
-        self._follow = self._program(self._tasks())
-        self.set_scene(self._checker)
+                                    checker, math.sqrt(1 / 3))
+        self._follow = self._program(self._tasks(), checker)
 
     def _tasks(self) -> list[Task]:
         begin, dt, weights = self.begin, self.dt, np.array(self.begin.dimensions, dtype=float)
@@ -127,7 +127,8 @@ class Follower:
                                     name='turn'))
         return tasks
 
-    def _program(self, tasks: list[Task], speed: float = 1.0) -> VelocityProgram:
+    def _program(self, tasks: list[Task], checker: CollisionChecker | None,
+                 speed: float = 1.0) -> VelocityProgram:
         begin = self.begin
         tip_limits = [CartesianVelocityLimit(
             begin.tip, speed * begin.parameters.servo_linear_velocity,
@@ -136,16 +137,19 @@ class Follower:
         # velocity, which is within the acceleration limits for this rate.
         moved = begin.velocity > 0
         gain = self._gap_rate = float((begin.acceleration[moved] / begin.velocity[moved]).min())
-        barriers = [] if self._checker is None else [CollisionBarrier(
-            self._checker, begin.parameters.servo_margin, gain_per_second=gain)]
+        barriers = [CollisionBarrier(checker, begin.parameters.servo_margin,
+                                     gain_per_second=gain)] if checker else []
         # position limits with gain 1: a joint may reach its limit within one step
-        return VelocityProgram(
+        program = VelocityProgram(
             self.robot, tasks, self.dt, barriers=barriers,
             driven=[joint.name for joint in self.others],
             limits=[ConfigurationLimit(1.0),
                     VelocityLimit(dict(zip(begin.joints, begin.velocity, strict=True))),
                     AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True))),
                     *tip_limits])
+        if checker:
+            program.set_scene(checker, owned=True)
+        return program
 
     def _carrier(self) -> str | None:
         """Return the parent link of the tip's first servoed joint, None for the root frame."""
@@ -156,27 +160,23 @@ class Follower:
         carrier = '' if first is None else model.names[model.parents[first]]
         return carrier if carrier in self.robot.frame_names else None
 
-    def place_others(self, q: Array, v: Array) -> None:
-        """Adopt q (nq,) and v (nv,) but for the joints that the servo moves."""
-        q[self.places], v[self.columns] = self.q[self.places], self.v[self.columns]
-        self.q, self.v = q, v
-
-    def checker(self, scene: Scene) -> CollisionChecker | None:
-        """Return the collision checker for a scene, None without checks; this may take seconds."""
+    def _checker(self, scene: Scene) -> CollisionChecker | None:
         # not a cached one, since `move_objects` changes it
         options = self.begin.options
         return CollisionChecker(self.robot, scene, *options) if options else None
 
-    def set_scene(self, checker: CollisionChecker | None,
-                  velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
-        """Set the collision checker, with velocities (3,) [m/s] of moving objects by name."""
-        if checker is not None:
+    def set_scene(self, scene: Scene) -> None:
+        """Set the scene, with objects at rest; this may take seconds."""
+        self.scene = scene
+        if checker := self._checker(scene):
             for program in (self._brake, self._follow):
-                program.set_scene(checker, velocities, owned=True)
+                program.set_scene(checker, owned=True)
 
     def move_objects(self, poses: Mapping[str, pin.SE3],
                      velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
-        """Move world objects to poses in the root frame; `velocities` as in `set_scene`."""
+        """Move world objects to poses in the root frame; set all velocities (3,) [m/s]."""
+        for name, pose in poses.items():
+            self.scene = self.scene.move(name, pose)
         if self.begin.options:
             for program in (self._brake, self._follow):
                 program.move_objects(poses, velocities)
@@ -185,11 +185,8 @@ class Follower:
 
     def obey(self, command: Command) -> None:
         """Follow a command; raises InvalidTargetError, and keeps the previous command."""
-        task = self.begin.mode
-        if task == 'pose':
-            self._follow.set_target(task, command.value)
-        else:
-            self._command_velocity(command.value)
+        if self.begin.mode == 'pose':
+            self._follow.set_target('pose', command.value)
         self.command = command
 
     def brake(self) -> None:
@@ -232,14 +229,14 @@ class Follower:
             result = self._solve()
         else:
             value = speed * value
-            result = self._commanded_step(value)
+            result = self._solve(value)
         if self.begin.mode == 'twist':
             condition = self._condition(self.q)
             # slow down towards a singularity, and repeat the step with the smaller twist
             if condition > NEAR_SINGULAR:
                 part = self._part_towards(result, condition)
                 if part < 1.0:
-                    result = self._commanded_step(part * value)
+                    result = self._solve(part * value)
             result, share = self._slide(result, part * value)
         scale = share * result.scale
         code, text = self._diagnose(result, value, scale, condition, part < 1.0)
@@ -262,17 +259,12 @@ class Follower:
         code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
         return self._commit(result, code, text, 0.0)
 
-    def _commanded_step(self, value: Array) -> VelocityResult:
-        """Return the result of a step for a twist (6,) or joint velocities (n,)."""
-        self._command_velocity(value)
-        return self._solve()
-
-    def _command_velocity(self, value: Array) -> None:
-        self._follow.set_target(self.begin.mode, velocity=value)
-        if self._is_short:
-            self._follow.set_target('turn', velocity=value)
-
-    def _solve(self) -> VelocityResult:
+    def _solve(self, velocity: Array | None = None) -> VelocityResult:
+        """Return a step for the target pose, or for a twist (6,) or joint velocities (n,)."""
+        if velocity is not None:
+            self._follow.set_target(self.begin.mode, velocity=velocity)
+            if self._is_short:
+                self._follow.set_target('turn', velocity=velocity)
         self._follow.reset(self.v)
         return self._follow.step(self.q)
 
@@ -287,7 +279,7 @@ class Follower:
         part = float(slid @ twist) / squared
         if part > SLOWED or part < MIN_SLIDE:
             return result, 1.0
-        return self._commanded_step(slid), part
+        return self._solve(slid), part
 
     def _commit(self, result: VelocityResult, code: int, text: str, scale: float) -> Step:
         """Adopt positions and velocities of a result; return the step with its status."""
@@ -330,60 +322,47 @@ class Follower:
         at_singularity = SINGULAR, 'halted by a singularity'
         if is_approaching:
             return at_singularity if halted else (APPROACHING, 'slow: near a singularity')
-        if not lasting and scale >= SLOWED and not (halted and self._is_far(result)):
+        # halted more than 1e-3 m or rad from a commanded pose
+        is_far = halted and self.begin.mode == 'pose' and (
+            np.abs(result.errors['pose']).max() > 1e-3)
+        if not lasting and scale >= SLOWED and not is_far:
             return NO_WARNING, FOLLOWS
-        if near := self._near(self._follow, NEAR_GAP):
-            return ((CONTACT, f'halted by something near{_pair(near[0])}') if halted
-                    else (NEAR_CONTACT, f'slow: near something{_pair(near[0])}'))
-        if joint := self._at_bound(result):
-            return BOUND, f"slow: at the position limit of '{joint}'"
+        near = self._near(self._follow, math.inf)
+        gap, pair = (near[0].gap, _pair(near[0])) if near else (math.inf, '')
+        slow_near = NEAR_CONTACT, f'slow: near something{pair}'
+        if gap < NEAR_GAP:
+            return (CONTACT, f'halted by something near{pair}') if halted else slow_near
+        # joints at a limit of position, velocity or acceleration
+        held = [name for name in self.moved
+                if {f'{name} lower', f'{name} upper'} & {*result.active_limits}]
+        for name in held:
+            joint = self.robot.joint(name)
+            at = self.q[joint.index]
+            if min(at - joint.lower, joint.upper - at) < NEAR_BOUND:
+                return BOUND, f"slow: at the position limit of '{name}'"
         if condition > NEAR_SINGULAR:
             return at_singularity if halted else (LEAVING, 'slow: leaves a singularity')
-        return self._rare_reason(result, value) if lasting else (NO_WARNING, FOLLOWS)
-
-    def _rare_reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
-        """Return code and text of a reason other than contacts, bounds and singularities."""
-        if near := self._near(self._follow, SURFACE):
-            return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
-        wanted = twist * np.array(self.begin.dimensions)
-        if axis := missing_axis(self._jacobian(self.q), wanted):
-            return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
-        # joints of the group; the limits of all others are 0
-        moved = {joint for joint, velocity in zip(self.begin.joints, self.begin.velocity,
-                                                  strict=True) if velocity > 0}
-        held = sorted({one.rpartition(' ')[0] for one in result.active_limits} & moved)
+        if not lasting:
+            return NO_WARNING, FOLLOWS
+        if gap < SURFACE:
+            return slow_near
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
-        if self._is_short and wanted[3:].any():
+        if self._is_short and (value * self.begin.dimensions)[3:].any():
             holds = any(self.begin.dimensions[:3])
-            return SINGULAR, (f'slow: {len(self._moved)} joints cannot turn the tip as commanded'
+            return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded'
                               + (' and hold its position; control_dimensions can free axes'
                                  if holds else ''))
         # a pair at any distance can slow the arm, such as a wall that approaches fast
-        if near := self._near(self._follow, math.inf):
-            return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
-        return NO_WARNING, 'slow: at the velocity limit of the tip'
+        return slow_near if near else (NO_WARNING, 'slow: at the velocity limit of the tip')
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
         """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
         slow = self.begin.mode == 'twist' and achieved_part(
             self._jacobian(self.q) @ result.v[self._moved],
-            value * np.array(self.begin.dimensions)) < MIN_PART
+            value * self.begin.dimensions) < MIN_PART
         self._slow_for = self._slow_for + self.dt if slow else 0.0
         return self._slow_for > SLOW_TIME
-
-    def _is_far(self, result: VelocityResult) -> bool:
-        """Return whether the tip is more than 1e-3 m or rad from a commanded pose."""
-        return self.begin.mode == 'pose' and bool(np.abs(result.errors['pose']).max() > 1e-3)
-
-    def _at_bound(self, result: VelocityResult) -> str:
-        """Return the name of a joint that its position limit stops, or ''."""
-        held = {one.rpartition(' ')[0] for one in result.active_limits}
-        for name, place in zip(self.begin.joints, self.places, strict=True):
-            joint, at = self.robot.joint(name), self.q[place]
-            if name in held and min(at - joint.lower, joint.upper - at) < NEAR_BOUND:
-                return name
-        return ''
 
     # -- singularities --------------------------------------------------------------------
 

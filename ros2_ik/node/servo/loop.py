@@ -185,11 +185,11 @@ class Loop:
         except (EOFError, OSError):
             self._gone = True
         # a later scene replaces all earlier changes
-        newest = max((i for i, (_, arguments) in enumerate(calls)
-                      if arguments[:1] == (Session.take_scene,)), default=0)
+        changes = {i: arguments[1] for i, (_, arguments) in enumerate(calls)
+                   if arguments[:1] == (Session.change_scene,)}
+        newest = max((i for i, scene in changes.items() if scene), default=0)
         for i, (method, arguments) in enumerate(calls):
-            if i >= newest or arguments[:1] not in ((Session.take_scene,),
-                                                    (Session.move_objects,)):
+            if i >= newest or i not in changes:
                 self._called = time.monotonic()
                 # for example, a scene for which no collision checker can be created
                 self._attempt(partial(method, self, *arguments), self._fail)
@@ -346,30 +346,21 @@ class Session:
         for scaling in self._scalings:
             scaling.close()
 
-    def take_scene(self, scene: Scene) -> None:
-        """Set the scene; this takes 10 ms, and more with new meshes or hundreds of objects."""
-        velocities = self._adopt(scene)
-        self.follower.set_scene(self.follower.checker(scene), velocities)
+    def change_scene(self, scene: Scene | None, poses: Mapping[str, pin.SE3]) -> None:
+        """
+        Set the scene (None: the same objects), in which some objects have moved to `poses`.
 
-    def move_objects(self, poses: Mapping[str, pin.SE3]) -> None:
-        """Move world objects to poses in the root frame."""
-        scene = self.follower.scene
-        for name, pose in poses.items():
-            scene = scene.move(name, pose)
-        self.follower.move_objects(poses, self._adopt(scene))
-
-    def _adopt(self, scene: Scene) -> dict[str, Array]:
-        """Set the scene, but not yet its checker; return the velocities of moving objects."""
-        before, self.follower.scene = self.follower.scene, scene
-        # an object that is attached now moves with the arm
-        self._velocities.keep(scene.objects)
-        # unmoved objects are the same in both scenes, or equal after pickling
-        self._velocities.note({
-            name: item.pose.translation - before.objects[name].pose.translation
-            for name, item in scene.objects.items()
-            if name in before.objects and item.pose != before.objects[name].pose},
-            time.monotonic())
-        return self._velocities.at(time.monotonic())
+        A scene takes 10 ms, and more with new meshes or hundreds of objects; poses alone do not.
+        """
+        follower, now = self.follower, time.monotonic()
+        before = follower.scene.objects
+        self._velocities.note({name: pose.translation - before[name].pose.translation
+                               for name, pose in poses.items() if name in before}, now)
+        if scene:
+            # an object that is attached now moves with the arm
+            self._velocities.keep(scene.objects)
+            follower.set_scene(scene)
+        follower.move_objects(poses, self._velocities.at(now))
 
     def take_base(self, value: Array) -> None:
         """Set the positions of the base joint, whose velocity is estimated from its last moves."""
@@ -384,7 +375,7 @@ class Session:
         """Set the joints that are not servoed, from joint_states and from `take_base`."""
         follower, measured = self.follower, self._measured
         robot = follower.robot
-        q, v = follower.q.copy(), np.zeros(robot.nv)
+        q, v = follower.q.copy(), follower.v.copy()
         # joints of joint_states, extrapolated to the current time
         known = self._known_others()
         for name, position, speed in zip(known, *measured.state(known), strict=True):
@@ -396,9 +387,9 @@ class Session:
             base = robot.joint(robot.base_joint)
             part = slice(base.index, base.index + base.size)
             q[part] = self._base[part]
-            for velocity in self._base_velocities.at(time.monotonic()).values():
-                v[base.columns] = velocity
-        follower.place_others(q, v)
+            moves = self._base_velocities.at(time.monotonic())
+            v[base.columns] = moves.get(robot.base_joint, 0.0)
+        follower.q, follower.v = q, v
 
     def _known_others(self) -> list[str]:
         """Return the joints that are not servoed and that joint_states contain."""
@@ -435,8 +426,6 @@ class Session:
         self.steps += 1
         self.missed += late > self.dt
         self._check_joint_states(steady)
-        if self._velocities.drop_rested(steady):
-            self.follower.move_objects({}, self._velocities.at(steady))
         if self.fault or self.over:
             self.over = self.over or bool(self.ended)
             self._stepped = steady
@@ -549,6 +538,8 @@ class Session:
             return
         self._checked = steady
         follower = self.follower
+        # objects that have come to rest
+        follower.move_objects({}, self._velocities.at(steady))
         joints = follower.begin.joints
         reason = self._measured.stale([*joints, *self._carriers, *self._known_others()])
         if not reason and self.fault == WAITS:
