@@ -18,7 +18,7 @@ from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.topics import listening_nodes
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
-from ros2_ik.node.servo.messages import Died, FromServo, Knot, Played, ServoOutput
+from ros2_ik.node.servo.messages import FromServo, Knot, Played, ServoOutput
 from ros2_ik.node.servo.player import braked, Player
 
 ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
@@ -45,8 +45,8 @@ class Stream(Controller):
                                 self.context.parameters.command_period)
 
     def _on_message(self, message: FromServo) -> None:
-        # after `Died`, `_open` starts a new process with a new player
-        if isinstance(message, Died):
+        # its process has ended; `_open` starts a new one with a new player
+        if message is None:
             self.release("the servo's process has died: the joints stopped at their last command")
             self._open()
         elif isinstance(message, Played) and message.player == self._player:

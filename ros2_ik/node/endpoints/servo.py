@@ -31,7 +31,7 @@ from ros2_ik.node.controllers.robot_controllers import active_joints
 from ros2_ik.node.endpoints.endpoint import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.servo.loop import Loop, Session
-from ros2_ik.node.servo.messages import Begin, Died, FromServo, MODES, OFF, State, WAITS
+from ros2_ik.node.servo.messages import Begin, FromServo, MODES, OFF, State, WAITS
 from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
@@ -77,33 +77,31 @@ class Servo(Endpoint):
     async def switch(self, request: SwitchServo.Request,
                      response: SwitchServo.Response) -> None:
         """Switch the servo on, off, or to another kind of commands."""
-        response.message = await self._switch(request)
+        # YAML on a command line reads `off` as a boolean, which becomes the text 'False'
+        mode = OFF if request.mode.lower() == 'false' else request.mode
+        if mode == OFF:
+            self._offs += 1
+            response.message = await self._switch_off()
+        elif mode not in MODES:
+            raise wrong(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
+        elif self._switching:
+            raise RequestError(Status.CONTROL_FAILED, 'another client is switching the servo')
+        else:
+            self._switching = True
+            try:
+                response.message = await self._switch_on(request)
+            finally:
+                self._switching = False
         response.success = True
 
     async def switch_as_moveit(self, request: ServoCommandType.Request,
                                response: ServoCommandType.Response) -> None:
         """Switch the servo on by ServoCommandType, with default group and tip."""
-        # an unknown type becomes an unknown mode, which `_switch` refuses
+        # an unknown type becomes an unknown mode, which `switch` refuses
         kind = request.command_type
-        await self._switch(SwitchServo.Request(mode=MOVEIT_MODES.get(kind, f'{kind}')))
+        await self.switch(SwitchServo.Request(mode=MOVEIT_MODES.get(kind, f'{kind}')),
+                          SwitchServo.Response())
         response.success = True
-
-    async def _switch(self, request: SwitchServo.Request) -> str:
-        """Switch the servo; return the answer's message; raises RequestError."""
-        # YAML on a command line reads `off` as a boolean, which becomes the text 'False'
-        mode = OFF if request.mode.lower() == 'false' else request.mode
-        if mode == OFF:
-            self._offs += 1
-            return await self._switch_off()
-        if mode not in MODES:
-            raise wrong(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
-        if self._switching:
-            raise RequestError(Status.CONTROL_FAILED, 'another client is switching the servo')
-        self._switching = True
-        try:
-            return await self._switch_on(mode, request)
-        finally:
-            self._switching = False
 
     async def pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
         """Pause the servo (the arm brakes, and commands are ignored), or end the pause."""
@@ -121,8 +119,8 @@ class Servo(Endpoint):
         await self._until(lambda: self._begun is not begun, REST_TIMEOUT, 'come to rest')
         return 'the servo is off, the arm at rest'
 
-    async def _switch_on(self, mode: str, request: SwitchServo.Request) -> str:
-        robot, parameters = self.description.current(), self.parameters
+    async def _switch_on(self, request: SwitchServo.Request) -> str:
+        robot, parameters, mode = self.description.current(), self.parameters, request.mode
         before = self.motions.stops, self._offs
         group, scene = group_name(robot, request.group, parameters), self.scene.known.scene
         robot, tool = with_tool(request.tool, scene, [request.tip], group, parameters)
@@ -195,16 +193,14 @@ class Servo(Endpoint):
             self.servo_process.call(Loop.call_session, Session.end, reason)
 
     def _on_message(self, message: FromServo) -> None:
-        if isinstance(message, State):
-            self._on_state(message)
-        elif isinstance(message, Died) and self._begun:
-            self._on_state(State(code=ServoStatus.INVALID, message=DIED, ended=DIED))
-            status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
+        if message is None and self._begun:
+            message = State(code=ServoStatus.INVALID, message=DIED, ended=DIED)
+            status = ServoStatus(code=message.code, message=DIED, mode=OFF)
             status.header.stamp = self.node.get_clock().now().to_msg()
             self._status.publish(status)
-
-    def _on_state(self, state: State) -> None:
-        self.statistics.servo = state
+        if not isinstance(message, State):
+            return
+        state = self.statistics.servo = message
         # MoveIt has no code for tracking faults
         known = state.code != ServoStatus.HALT_FOR_TRACKING
         self._moveit_status.publish(MoveItStatus(

@@ -17,7 +17,7 @@ WAITS = 'waits for joint_states and for the controllers'
 
 
 class Knot(NamedTuple):
-    """Positions and velocities (n,) of joints at a time of the node's clock [ns]."""
+    """Positions and velocities (n,) of joints at a time [ns]; in messages of the node's clock."""
 
     time: int
     position: Array
@@ -97,10 +97,6 @@ class Played(NamedTuple):
     seconds: float = 0.0
 
 
-class Died(NamedTuple):
-    """To the receivers in the node: the servo's process has ended."""
-
-
 class State(NamedTuple):
     """
     To the node: the state of the servo; `ended` is the reason of its end, or ''.
@@ -117,4 +113,5 @@ class State(NamedTuple):
     missed: int = 0
 
 
-FromServo: TypeAlias = Died | Played | State
+# to the receivers in the node; None: the servo's process has ended
+FromServo: TypeAlias = Played | State | None

@@ -13,7 +13,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ros2_ik.node.process import start_process
-from ros2_ik.node.servo.messages import Died, FromServo
+from ros2_ik.node.servo.messages import FromServo
 
 if TYPE_CHECKING:
     from ros2_ik.node.servo.loop import Loop
@@ -40,7 +40,7 @@ class ServoProcess:
     """
     The servo's process, started by the first call, and restarted by the first after its death.
 
-    Each of `receivers` is called with each message of the process, and with `Died` at its end. The
+    Each of `receivers` is called with each message of the process, and with None at its end. The
     process brakes and ends when the node closes the pipe or ends.
     """
 
@@ -88,7 +88,7 @@ class ServoProcess:
                 received.append(self._connection.recv())
         except (EOFError, OSError):
             self.close()
-            received.append(Died())
+            received.append(None)
         for message in received:
             for receive in [*self.receivers]:
                 receive(message)
