@@ -12,6 +12,7 @@ from ros2_ik.messages.frames import Reference, reference
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
+from ros2_ik.node.state.motion_clock import MotionClock
 
 MAX_VELOCITY = 1e150    # of a jog; larger ones have squares that overflow [rad/s, m/s]
 MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
@@ -19,17 +20,17 @@ MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
 
 
 def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follower,
-                 now: float) -> Command:
+                 clock: MotionClock) -> Command:
     """
-    Parse a message of the follower's mode, received at time `now` of the node's clock [s].
+    Parse a message of the follower's mode.
 
     Raises RequestError for an invalid or stale command.
     """
     mode, timeout = follower.begin.mode, follower.begin.parameters.servo_command_timeout
     value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower)
-    stamp = message.header.stamp
-    sent = stamp.sec + stamp.nanosec * 1e-9
-    age = now - sent if sent else 0.0
+    now, stamp = clock.now(), message.header.stamp
+    sent = stamp.sec * 10**9 + stamp.nanosec
+    age = now - clock.of(sent) if sent else 0.0
     if age >= timeout:
         raise wrong(f'a command is {age:.3g} s old; parameter servo_command_timeout allows '
                     f'{timeout:g} s')

@@ -72,7 +72,7 @@ class Command:
     """The last command: a pose (4, 4), a twist (6,), or joint velocities (n,)."""
 
     value: Array
-    until: float    # time of expiry on the caller's clock [s]
+    until: float    # time of expiry on the motion clock [s]
 
 
 class Follower:

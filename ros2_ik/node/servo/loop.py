@@ -39,7 +39,7 @@ from ros2_ik.node.servo.player import MAX_PAUSE, Player
 from ros2_ik.node.servo.process import Call, Names
 from ros2_ik.node.servo.velocities import Velocities
 from ros2_ik.node.state.joint_states import JointStates
-from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
+from ros2_ik.node.state.motion_clock import MotionClock
 
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
@@ -124,16 +124,11 @@ class Loop:
         self._players = dict[int, Player]()
         self._period = IDLE_PERIOD
         self._context = SimpleNamespace(node=node, listeners=Counter(), callback_group=None,
-                                        now=self._now,
                                         connected_at=time.monotonic() + CONNECTION_TIME)
         # times are on the steady clock [s]
         self._paused, self._gone, self._called = False, False, 0.0
         self._note, self._noted = '', -1.0      # reason and time of the last refused command
         self._told, self._told_at = State(), 0.0
-
-    def _now(self) -> int:
-        now: int = self._node.get_clock().now().nanoseconds
-        return now
 
     # -- time -----------------------------------------------------------------------------
 
@@ -149,8 +144,13 @@ class Loop:
             while (left := until - time.monotonic()) > 0:
                 self._attempt(partial(self._executor.spin_once, timeout_sec=left), None)
             self._receive()
-            if self._session:
-                self._step(self._session, time.monotonic() - due)
+            if session := self._session:
+                self._attempt(partial(session.step, time.monotonic() - due), session.abort)
+                self._report(session)
+                if session.over:
+                    session.close()
+                    self._session = None
+                    gc.enable()
             for player in self._players.values():
                 self._attempt(partial(player.tick, period), player.abort)
 
@@ -166,14 +166,6 @@ class Loop:
                 return
             self._log.error(traceback.format_exc())
             fail(f'{type(error).__name__}: {error}')
-
-    def _step(self, session: 'Session', late: float) -> None:
-        self._attempt(partial(session.step, late), session.abort)
-        self._report(session)
-        if session.over:
-            session.close()
-            self._session = None
-            gc.enable()
 
     # -- calls of the node ----------------------------------------------------------------
 
@@ -290,7 +282,7 @@ class Loop:
                             f"'{follower.begin.mode}'")
             if time.monotonic() > self._called + NODE_TIMEOUT:
                 raise wrong('commands are ignored: the node is held up')
-            follower.obey(read_command(message, follower, self._now() * 1e-9))
+            follower.obey(read_command(message, follower, self._clock))
         except (RequestError, IKError) as error:
             self._note, self._noted = str(error), time.monotonic()
 
@@ -314,7 +306,6 @@ class Session:
         self.ended, self.fault, self.over = '', WAITS, False
         self.steps, self.missed = 0, 0
         self.last = Step(follower.q, follower.v, 0, 'waits for commands', 0.0)
-        self._now: Callable[[], int] = context.now      # time of the node's clock [ns]
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
                          for output in follower.begin.outputs]
@@ -324,11 +315,11 @@ class Session:
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
         self._knots = deque[Knot]()
+        # times of the last step, and of the last step with motion; nothing is published before it
         self._began = self._stepped = time.monotonic()
-        self._published = -math.inf     # last time at which trajectories were published
-        # last step with motion; nothing is published before the first one
         self._moved = -math.inf
-        self._checked, self._time, self._last_now = 0.0, 0, 0
+        # last commanded time, on the motion clock [ns], as those of knots
+        self._checked, self._time = 0.0, 0
         self._velocities = Velocities()
         self._ended_at = math.inf
         self._bounds = position_bounds(follower.robot, follower.begin.joints)
@@ -415,7 +406,7 @@ class Session:
 
     def step(self, late: float) -> None:
         """Compute and publish the due steps; `late` is the delay [s]."""
-        now, steady = self._now(), time.monotonic()
+        now, steady = round(self._clock.now() * 1e9), time.monotonic()
         # the arm has not come to rest in time, for example because obstacles keep pushing it
         if steady > self._ended_at + END_TIMEOUT:
             # stale readings must not be commanded
@@ -448,12 +439,8 @@ class Session:
             self.over = True
 
     def _due(self, now: int, elapsed: float) -> int:
-        """Return the number of due steps at node time `now` [ns]; late steps slow the arm down."""
+        """Return the number of due steps at time `now` [ns]; late steps slow the arm down."""
         dt = round(self.dt * 1e9)
-        # the clock was set: stored knots have times of the old clock
-        if now < self._last_now - MAX_BACKWARD * 1e9:
-            self._knots.clear()
-        self._last_now = now
         behind = (now - self._time) * 1e-9
         # at rest: one step, at the current time
         if not self.follower.moving or not self._knots:
@@ -509,7 +496,7 @@ class Session:
 
     def _publish(self) -> None:
         """Publish recent knots and the rest to each controller; to a stream, the last step."""
-        follower, self._published = self.follower, self._stepped
+        follower, stamp = self.follower, self._clock.stamp
         joints, knots, rest = follower.begin.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.places], follower.v[follower.columns])
         for output, topic in self._outputs:
@@ -520,14 +507,15 @@ class Session:
                 since = self._time - round((output.ahead / 2) * 1e9)
                 first = max(bisect_right(knots, since, key=lambda knot: knot.time) - 1, 0)
                 recent = [*knots[first:], rest]
-            topic.publish(output.message([Knot(at, position[chosen], velocity[chosen])
+            topic.publish(output.message([Knot(stamp(at), position[chosen], velocity[chosen])
                                           for at, position, velocity in recent]))
 
     def _repeat(self, topic: CommandTopic) -> None:
         """Publish the last trajectory again, after an update of a slowed controller."""
         # A slowed controller that updates several times per trajectory would lag behind it, and
         # catch up at the next one: only the first sample of a trajectory is at the current time.
-        if not self.over and time.monotonic() < self._published + 2 * self.dt:
+        if not self.over and time.monotonic() < min(self._stepped + 2 * self.dt,
+                                                    self._moved + HOLD_TIME):
             topic.repeat()
 
     # -- joint_states ---------------------------------------------------------------------
@@ -589,7 +577,7 @@ class Session:
         follower, self._pushes = self.follower, False
         joints, self._ended_at = follower.begin.joints, steady
         self._restart_at_measured()
-        self._time, self._moved = self._now(), steady
+        self._time, self._moved = round(self._clock.now() * 1e9), steady
         self._knots.append(Knot(self._time, follower.q[follower.places], np.zeros(len(joints))))
 
     def _apart(self) -> Array:
@@ -605,9 +593,9 @@ class Session:
         self._knots.clear()
 
     def _commanded(self, moment: float) -> MotionState:
-        """Return the commanded state at a time of the motion clock [s]."""
-        # knots have times of the node's clock; extrapolate the knot before by one step at most
-        at = self._now() - round((self._clock.now() - moment) * 1e9)
+        """Return the commanded state at a time [s]."""
+        # extrapolate the knot before by one step at most
+        at = round(moment * 1e9)
         k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
         time_at, position, velocity = self._knots[max(k, 0)]
         ahead = min(max((at - time_at) * 1e-9, 0.0), self.dt)
