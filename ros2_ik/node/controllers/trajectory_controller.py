@@ -52,10 +52,6 @@ class TrajectoryOutput(ServoOutput):
     ahead = 0.06
     n_node_subscriptions = 1    # which detects commands of other clients
 
-    @property
-    def state_topic(self) -> str:
-        return f'{self.topic.rpartition("/")[0]}/controller_state'
-
     def concerns(self, message: JointTrajectory) -> bool:
         # a trajectory without points ends the current trajectory
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)

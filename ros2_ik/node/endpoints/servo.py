@@ -132,7 +132,11 @@ class Servo(Endpoint):
             raise wrong(f"no joint of group '{group}' moves '{tip}'")
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
                                   parameters)
-        dimensions = self._dimensions(request)
+        given = list(request.control_dimensions)
+        if given and (len(given) != 6 or not any(given)):
+            raise wrong(f'control_dimensions are {given}; valid: none, or six with at least one '
+                        'true')
+        dimensions = tuple(given or parameters.servo_control_dimensions)
         checker = self.scene.checker(scene)
         if self._begun:
             await self._switch_off()
@@ -157,14 +161,6 @@ class Servo(Endpoint):
                           f'{scaling:g} of their velocity limits',
                           *([] if checker else [COLLISIONS_OFF])])
 
-    def _dimensions(self, request: SwitchServo.Request) -> tuple[bool, ...]:
-        """Return which of x y z rx ry rz the tip follows; raises RequestError."""
-        given = list(request.control_dimensions)
-        if given and (len(given) != 6 or not any(given)):
-            raise wrong(f'control_dimensions are {given}; valid: none, or six with at least one '
-                        'true')
-        return tuple(given or self.parameters.servo_control_dimensions)
-
     def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
                scene: Scene, checked: bool, dimensions: tuple[bool, ...]) -> None:
         parameters = self.parameters
@@ -175,11 +171,10 @@ class Servo(Endpoint):
         q: Array = np.array(self.current_state.start(robot, {}, frozenset(every)).q)
         outputs = tuple(one.output for one in self._controllers)
         self._begun = Begin(
-            mode, tip, every, q, limits.velocity * scaling * moved,
+            robot, mode, tip, every, q, limits.velocity * scaling * moved,
             limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
             self.scene.geometry.options if checked else None,
-            SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}), dimensions,
-            dict(robot.added_frames))
+            SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}), dimensions)
         self._stops, self.statistics.servo = self.motions.stops, State(message=WAITS)
         self.servo_process.call(Loop.pause, self._paused)
         self.servo_process.call(Loop.begin, self._begun)
@@ -240,7 +235,7 @@ class Servo(Endpoint):
         if begun.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
         # the tip may be a frame of the scene that was moved or removed
-        if reason := changed_frame(begun.frames, begun.scene, scene):
+        if reason := changed_frame(begun.robot.added_frames, begun.scene, scene):
             self._end(reason)
 
     def _send_base(self, robot: Robot, base: str) -> None:

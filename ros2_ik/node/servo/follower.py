@@ -21,7 +21,6 @@ from ros2_ik.core import (
     frame_task,
     joint_velocity_task,
     NearPair,
-    Robot,
     Scene,
     Task,
     twist_task,
@@ -58,10 +57,8 @@ MIN_SLIDE = 0.05    # minimum fraction of a twist left along a surface for the t
 
 
 class Step(NamedTuple):
-    """Next positions (nq,) and velocities (nv,), and the fields of ServoStatus."""
+    """Fields of ServoStatus about a step."""
 
-    q: Array
-    v: Array
     code: int
     message: str
     scale: float
@@ -84,8 +81,9 @@ class Follower:
     positions in `q`. `scene` is used for frames of commands.
     """
 
-    def __init__(self, robot: Robot, begin: Begin, dt: float) -> None:
-        self.robot, self.begin, self.dt = robot, begin, dt
+    def __init__(self, begin: Begin) -> None:
+        self.robot, self.begin, robot = begin.robot, begin, begin.robot
+        self.dt: float = 1 / begin.parameters.servo_rate
         self.q, self.v = np.array(begin.q), np.zeros(robot.nv)
         self.columns = np.array([robot.joint(name).velocity_index for name in begin.joints])
         self.places = np.array([robot.joint(name).index for name in begin.joints])
@@ -205,22 +203,24 @@ class Follower:
 
     # -- steps ----------------------------------------------------------------------------
 
-    def stand(self, q: Array) -> None:
-        """Restart at rest at measured positions q (nq,)."""
-        self.q, self.v = np.array(q), np.zeros(self.robot.nv)
+    def stand(self, position: Array) -> None:
+        """Restart at rest, with the joints at positions (n,)."""
+        self.q, self.v = self.q.copy(), np.zeros(self.robot.nv)
+        self.q[self.places] = position
 
     def step(self, now: float, speed: float = 1.0) -> Step:
-        """Return the next step, dt long, at time `now` [s]; `speed` (0 to 1) scales commands."""
+        """Move for dt, at time `now` [s]; `speed` (0 to 1) scales commands."""
         if self.command is not None and now >= self.command.until:
             self.command = None
-        if self.command is None:
-            return self._braking_step()
-        step = (self._following_step(self.command.value, speed) if speed > 0.0
-                else self._braking_step())
-        return step if speed == 1.0 else step._replace(
+        result, step = (self._following_step(self.command.value, speed)
+                        if self.command and speed > 0.0 else self._braking_step())
+        self.q, self.v = result.q, result.v
+        # rounding errors of the solver must not count as motion
+        self.v[np.abs(self.v) < STILL] = 0.0
+        return step if speed == 1.0 or self.command is None else step._replace(
             message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
 
-    def _following_step(self, value: Array, speed: float) -> Step:
+    def _following_step(self, value: Array, speed: float) -> tuple[VelocityResult, Step]:
         # factors on the twist: `part` for a singularity, `share` for sliding along a surface
         part, condition, share = 1.0, 1.0, 1.0
         # a pose is approached with a gain; the other modes command a velocity
@@ -240,9 +240,9 @@ class Follower:
             result, share = self._slide(result, part * value)
         scale = share * result.scale
         code, text = self._diagnose(result, value, scale, condition, part < 1.0)
-        return self._commit(result, code, text, speed * part * scale)
+        return result, Step(code, text, speed * part * scale)
 
-    def _braking_step(self) -> Step:
+    def _braking_step(self) -> tuple[VelocityResult, Step]:
         self._slow_for = 0.0
         # braking is a target as well, so that the barriers can deviate from it
         slower = self._slower()
@@ -257,7 +257,7 @@ class Follower:
         else:
             text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
         code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
-        return self._commit(result, code, text, 0.0)
+        return result, Step(code, text, 0.0)
 
     def _solve(self, velocity: Array | None = None) -> VelocityResult:
         """Return a step for the target pose, or for a twist (6,) or joint velocities (n,)."""
@@ -280,13 +280,6 @@ class Follower:
         if part > SLOWED or part < MIN_SLIDE:
             return result, 1.0
         return self._solve(slid), part
-
-    def _commit(self, result: VelocityResult, code: int, text: str, scale: float) -> Step:
-        """Adopt positions and velocities of a result; return the step with its status."""
-        self.q, self.v = result.q, result.v
-        # rounding errors of the solver must not count as motion
-        self.v[np.abs(self.v) < STILL] = 0.0
-        return Step(self.q, self.v, code, text, scale)
 
     def _near(self, program: VelocityProgram, within: float) -> list[NearPair]:
         """Return the pairs `within` [m] of the margin whose distance servoed joints can change."""

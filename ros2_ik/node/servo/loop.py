@@ -34,9 +34,18 @@ from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower, Step
-from ros2_ik.node.servo.messages import Begin, FromServo, Knot, OFF, ServoOutput, State, WAITS
+from ros2_ik.node.servo.messages import (
+    Begin,
+    Call,
+    FromServo,
+    Knot,
+    Names,
+    OFF,
+    ServoOutput,
+    State,
+    WAITS,
+)
 from ros2_ik.node.servo.player import MAX_PAUSE, Player
-from ros2_ik.node.servo.process import Call, Names
 from ros2_ik.node.servo.velocities import Velocities
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -160,12 +169,9 @@ class Loop:
             do()
         # an error of a callback, session or player must not end the process and so the others
         except Exception as error:
-            # two calls of the log, since rclpy keeps one set of filters for each
-            if fail is None:
-                self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
-                return
-            self._log.error(traceback.format_exc())
-            fail(f'{type(error).__name__}: {error}')
+            self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
+            if fail:
+                fail(f'{type(error).__name__}: {error}')
 
     # -- calls of the node ----------------------------------------------------------------
 
@@ -202,9 +208,8 @@ class Loop:
         """Start a session, unless the previous one still ends; the status reports its reason."""
         if self._session:
             return
-        robot = begin.scene.robot.with_frames(begin.frames)
-        follower = Follower(robot, begin, 1 / begin.parameters.servo_rate)
-        self._joint_states.set_robot(robot)
+        follower = Follower(begin)
+        self._joint_states.set_robot(begin.robot)
         self._joint_states.parameters = begin.parameters
         # collected once, then switched off while steps run
         gc.collect()
@@ -251,10 +256,9 @@ class Loop:
             step.message)
         code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
             ServoStatus.INVALID if session.ended or noted else step.code)
-        state = State(mode, session.follower.moving, code, message, session.ended, session.steps,
+        state = State(mode, session.follower.moving, code, session.ended, message, session.steps,
                       session.missed)
-        if now < self._told_at + STATUS_PERIOD and state[:3] == self._told[:3] \
-                and state.ended == self._told.ended:
+        if now < self._told_at + STATUS_PERIOD and state[:4] == self._told[:4]:
             return
         self._told, self._told_at = state, now
         status = ServoStatus(code=code, message=message, mode=mode, scale=step.scale)
@@ -305,13 +309,14 @@ class Session:
         self.follower, self.dt = follower, follower.dt
         self.ended, self.fault, self.over = '', WAITS, False
         self.steps, self.missed = 0, 0
-        self.last = Step(follower.q, follower.v, 0, 'waits for commands', 0.0)
+        self.last = Step(0, 'waits for commands', 0.0)
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
                          for output in follower.begin.outputs]
         self._scalings = [
-            SpeedScaling(context.node, output.state_topic, partial(self._repeat, topic))
-            for output, topic in self._outputs if output.state_topic]
+            SpeedScaling(context.node, f'{output.topic.rpartition("/")[0]}/controller_state',
+                         partial(self._repeat, topic))
+            for output, topic in self._outputs if output.ahead]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
         self._knots = deque[Knot]()
@@ -475,22 +480,22 @@ class Session:
 
     def _restart_at_rest(self, now: int) -> None:
         """Continue from the rest positions at the end of the last published trajectories."""
-        rest, q = self._rest(), self.follower.q.copy()
-        q[self.follower.places] = rest.position
-        self.follower.stand(q)
+        rest = self._rest()
+        self.follower.stand(rest.position)
         self._knots.append(rest)
         # the next knot, `ahead` of this time, must not be earlier than the rest
         self._time = max(now, rest.time - round(self._ahead * 1e9))
 
     def _store_knot(self) -> None:
         """Store the commanded knot of the last step, and drop knots older than KNOT_TIME."""
-        step, places, columns = self.last, self.follower.places, self.follower.columns
+        follower = self.follower
+        position, velocity = follower.q[follower.places], follower.v[follower.columns]
         self._time += round(self.dt * 1e9)
         # A knot is in the middle of a step, where the constant velocity of the step is exact.
         # Between two knots, the controller's cubic polynomial is then a parabola.
         back = self.dt / 2
         self._knots.append(Knot(self._time + round((self._ahead - back) * 1e9),
-                                step.q[places] - step.v[columns] * back, step.v[columns]))
+                                position - velocity * back, velocity))
         while self._knots[0].time < self._time - KNOT_TIME * 1e9:
             self._knots.popleft()
 
@@ -574,11 +579,11 @@ class Session:
 
     def _hold_measured(self, steady: float) -> None:
         """Command the measured positions, so that no controller pushes a stuck arm."""
-        follower, self._pushes = self.follower, False
-        joints, self._ended_at = follower.begin.joints, steady
         self._restart_at_measured()
-        self._time, self._moved = round(self._clock.now() * 1e9), steady
-        self._knots.append(Knot(self._time, follower.q[follower.places], np.zeros(len(joints))))
+        self._pushes, self._ended_at, self._moved = False, steady, steady
+        self._time = round(self._clock.now() * 1e9)
+        at = self.follower.q[self.follower.places]
+        self._knots.append(Knot(self._time, at, np.zeros(len(at))))
 
     def _apart(self) -> Array:
         """Return the distances (n,) of the measured positions from the commanded ones."""
@@ -586,9 +591,8 @@ class Session:
         return -self._measured.away(follower.begin.joints, follower.q[follower.places])
 
     def _restart_at_measured(self) -> None:
-        q = self.follower.q.copy()
-        q[self.follower.places] += self._apart()
-        self.follower.stand(q)
+        follower = self.follower
+        follower.stand(follower.q[follower.places] + self._apart())
         # a trajectory must not start with knots at earlier positions
         self._knots.clear()
 

@@ -1,19 +1,29 @@
 """Values that the node and the servo's process exchange through a pipe."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import ClassVar, NamedTuple, TypeAlias
 
-import pinocchio as pin
+from ros2_ik.core import Array, Robot, Scene
 
-from ros2_ik.core import Array, Scene
-
+# a method of Loop, and its arguments
+Call: TypeAlias = tuple[Callable[..., None], tuple[object, ...]]
 MODES = ('pose', 'twist', 'joint')
 OFF = 'off'
 # status message until joint_states and controllers have been discovered
 WAITS = 'waits for joint_states and for the controllers'
+
+
+class Names(NamedTuple):
+    """Node name, namespace, resolved topic names (`topics`: below ~/servo), and use_sim_time."""
+
+    node: str
+    namespace: str
+    joint_states: str
+    topics: dict[str, str]
+    simulated: bool
 
 
 class Knot(NamedTuple):
@@ -38,11 +48,6 @@ class ServoOutput(ABC):
     ahead: ClassVar[float] = 0.0    # time by which knots are sent before they are due [s]
     n_node_subscriptions: ClassVar[int] = 0     # of the node itself to the topic
 
-    @property
-    def state_topic(self) -> str:
-        """Return the topic of a controller that reports its speed scaling, or ''."""
-        return ''
-
     def concerns(self, message: object) -> bool:
         """Return whether a command of another client moves any of these joints."""
         return True
@@ -57,6 +62,7 @@ class Begin:
     """
     The task of the servo: follow commands of a mode.
 
+    - `robot`: with the tip as a frame, if the tip is an object or a tool.
     - `q`: current configuration (nq,).
     - `joints`: the n joints that may move.
     - `velocity`, `acceleration`: their limits (n,) [rad/s, m/s; rad/s^2, m/s^2].
@@ -64,9 +70,9 @@ class Begin:
     - `options`: arguments of `collision_checker` for the scene, None without collision checks.
     - `parameters`: values of the node's parameters.
     - `dimensions`: which of x y z rx ry rz the tip follows.
-    - `frames`: parent and pose of the tip's frame, by name, if the tip is an object or a tool.
     """
 
+    robot: Robot
     mode: str
     tip: str
     joints: tuple[str, ...]
@@ -77,8 +83,7 @@ class Begin:
     scene: Scene
     options: tuple[str, str] | None
     parameters: SimpleNamespace
-    dimensions: tuple[bool, ...] = (True,) * 6
-    frames: dict[str, tuple[str | None, pin.SE3]] = field(default_factory=dict)
+    dimensions: tuple[bool, ...]
 
 
 class Played(NamedTuple):
@@ -107,8 +112,8 @@ class State(NamedTuple):
     mode: str = OFF
     moving: bool = False
     code: int = 0
-    message: str = ''
     ended: str = ''
+    message: str = ''
     steps: int = 0
     missed: int = 0
 

@@ -6,34 +6,20 @@ from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 import time
-from typing import Concatenate, NamedTuple, ParamSpec, TYPE_CHECKING, TypeAlias
+from typing import Concatenate, ParamSpec
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ros2_ik.node.process import start_process
-from ros2_ik.node.servo.messages import FromServo
-
-if TYPE_CHECKING:
-    from ros2_ik.node.servo.loop import Loop
+from ros2_ik.node.servo.loop import Loop, serve_servo
+from ros2_ik.node.servo.messages import FromServo, Names
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
 RESTART_PERIOD = 1.0    # before each start but the first [s]
 TOPICS = ('target', 'twist', 'joint_jog', 'status')
 P = ParamSpec('P')
-# a method of Loop, and its arguments
-Call: TypeAlias = tuple[Callable[..., None], tuple[object, ...]]
-
-
-class Names(NamedTuple):
-    """Node name, namespace, resolved topic names (`topics`: below ~/servo), and use_sim_time."""
-
-    node: str
-    namespace: str
-    joint_states: str
-    topics: dict[str, str]
-    simulated: bool
 
 
 class ServoProcess:
@@ -55,7 +41,7 @@ class ServoProcess:
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
 
-    def call(self, method: 'Callable[Concatenate[Loop, P], None]', *arguments: P.args,
+    def call(self, method: Callable[Concatenate[Loop, P], None], *arguments: P.args,
              **_: P.kwargs) -> None:
         """Call a method of the process's Loop, later; start the process if there is none."""
         if self._connection is None:
@@ -105,10 +91,4 @@ def _start(there: Connection, names: Names, wait: float) -> None:
     time.sleep(wait)
     # closed after the start, so that only the process keeps its end of the pipe open
     with there:
-        start_process(_serve, there, names)
-
-
-def _serve(connection: Connection, names: Names) -> None:
-    # imported here, since the fork server must not load rclpy
-    from ros2_ik.node.servo.loop import serve_servo
-    serve_servo(connection, names)
+        start_process(serve_servo, there, names)
