@@ -27,9 +27,9 @@ class Names(NamedTuple):
 
 
 class Knot(NamedTuple):
-    """Positions and velocities (n,) of joints at a time [ns]; in messages of the node's clock."""
+    """Positions and velocities (n,) of joints at a time of the motion clock [s]."""
 
-    time: int
+    time: float
     position: Array
     velocity: Array
 
@@ -53,8 +53,8 @@ class ServoOutput(ABC):
         return True
 
     @abstractmethod
-    def message(self, knots: Sequence[Knot]) -> object:
-        """Return the message for recent knots, newest last; a stream uses the newest only."""
+    def message(self, knots: Sequence[Knot], stamp: int) -> object:
+        """Return the message for knots, one for a stream; `stamp` [ns] is that of the first."""
 
 
 @dataclass(frozen=True)
