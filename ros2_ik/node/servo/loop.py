@@ -21,6 +21,7 @@ import numpy as np
 import pinocchio as pin
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
@@ -34,17 +35,7 @@ from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower, Step
-from ros2_ik.node.servo.messages import (
-    Begin,
-    Call,
-    FromServo,
-    Knot,
-    Names,
-    OFF,
-    ServoOutput,
-    State,
-    WAITS,
-)
+from ros2_ik.node.servo.messages import Begin, FromServo, Knot, OFF, ServoOutput, State, WAITS
 from ros2_ik.node.servo.player import MAX_PAUSE, Player
 from ros2_ik.node.servo.velocities import Velocities
 from ros2_ik.node.state.joint_states import JointStates
@@ -59,7 +50,6 @@ CHECK_PERIOD = 0.02     # between two checks of joint_states [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 # time for which the final position is republished, in case a message is lost [s]
 HOLD_TIME = 0.5
-PASSED = 0.2        # time after HOLD_TIME until all published messages have been executed [s]
 # time beyond the braking time after which a session ends although the arm moves [s]
 END_TIMEOUT = 3.0
 # fraction of max_tracking_error that is allowed for a joint that is measured at rest
@@ -76,14 +66,24 @@ NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-def serve_servo(connection: Connection, names: Names) -> None:
-    """Run the servo until the node closes the pipe or ends; then brake, and return."""
+def serve_servo(connection: Connection, name: str, namespace: str, topics: Mapping[str, str],
+                simulated: bool) -> None:
+    """
+    Run the servo until the node closes the pipe or ends; then brake, and return.
+
+    `name` and `namespace` are the node's, `topics` the resolved names of joint_states and of the
+    topics below ~/servo; `simulated` is use_sim_time.
+    """
     Path('/proc/self/comm').write_text(NAME)
     compile_all()
     # after loading, which takes a second and would stall the driver and the node
     _raise_priority()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    loop = Loop(connection, names)
+    node = rclpy.create_node(
+        f'{name}_servo', namespace=namespace, use_global_arguments=False,
+        start_parameter_services=False, parameter_overrides=[
+            Parameter('use_sim_time', Parameter.Type.BOOL, simulated)])
+    loop = Loop(connection, node, topics)
     gc.collect()
     # a garbage collection over the objects loaded so far would delay many steps
     gc.freeze()
@@ -107,28 +107,22 @@ def _raise_priority() -> None:
 class Loop:
     """The loop of the process, in a single thread: callbacks run between steps."""
 
-    def __init__(self, connection: Connection, names: Names) -> None:
-        self._connection = connection
-        self._node = node = rclpy.create_node(
-            f'{names.node}_servo', namespace=names.namespace, use_global_arguments=False,
-            start_parameter_services=False, parameter_overrides=[
-                Parameter('use_sim_time', Parameter.Type.BOOL, names.simulated)])
-        self._log = node.get_logger()
+    def __init__(self, connection: Connection, node: Node, topics: Mapping[str, str]) -> None:
+        self._connection, self._node, self._log = connection, node, node.get_logger()
         # rclpy needs 0.1 s for its first log line, too long for a step
         self._log.info('starting')
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         self._clock = MotionClock(node)
         # the parameters are those of the last session
-        self._joint_states = JointStates(node, names.joint_states,
+        self._joint_states = JointStates(node, topics['joint_states'],
                                          SimpleNamespace(joint_state_speed=1.5), self._clock)
-        node.create_subscription(JointState, names.joint_states, self._joint_states.take,
+        node.create_subscription(JointState, topics['joint_states'], self._joint_states.take,
                                  qos_profile_sensor_data)
         for mode, (topic, kind) in MESSAGES.items():
             node.create_subscription(
-                kind, names.topics[topic],
-                lambda message, mode=mode: self._obey(mode, message), NEWEST)
-        self._status = node.create_publisher(ServoStatus, names.topics['status'], 10)
+                kind, topics[topic], lambda message, mode=mode: self._obey(mode, message), NEWEST)
+        self._status = node.create_publisher(ServoStatus, topics['status'], 10)
         self._session: Session | None = None
         self._players = dict[int, Player]()
         self._period = IDLE_PERIOD
@@ -176,7 +170,8 @@ class Loop:
     # -- calls of the node ----------------------------------------------------------------
 
     def _receive(self) -> None:
-        calls = list[Call]()
+        # methods, and their arguments
+        calls = list[tuple[Callable[..., None], tuple[object, ...]]]()
         try:
             while not self._gone and self._connection.poll():
                 calls.append(self._connection.recv())
@@ -440,7 +435,8 @@ class Session:
             # a repeated command of a stream would halt the arm; trajectories may be repeated
             if due or self._ahead:
                 self._publish()
-        elif self.ended and steady > self._moved + HOLD_TIME + PASSED and not self._pushes:
+        # all published messages have been executed
+        elif self.ended and steady > self._moved + HOLD_TIME + MAX_DELAY and not self._pushes:
             self.over = True
 
     def _due(self, now: float, elapsed: float) -> int:

@@ -1,29 +1,17 @@
 """Values that the node and the servo's process exchange through a pipe."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from ros2_ik.core import Array, Robot, Scene
 
-# a method of Loop, and its arguments
-Call: TypeAlias = tuple[Callable[..., None], tuple[object, ...]]
 MODES = ('pose', 'twist', 'joint')
 OFF = 'off'
 # status message until joint_states and controllers have been discovered
 WAITS = 'waits for joint_states and for the controllers'
-
-
-class Names(NamedTuple):
-    """Node name, namespace, resolved topic names (`topics`: below ~/servo), and use_sim_time."""
-
-    node: str
-    namespace: str
-    joint_states: str
-    topics: dict[str, str]
-    simulated: bool
 
 
 class Knot(NamedTuple):

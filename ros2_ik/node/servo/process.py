@@ -14,11 +14,12 @@ from rclpy.node import Node
 
 from ros2_ik.node.process import start_process
 from ros2_ik.node.servo.loop import Loop, serve_servo
-from ros2_ik.node.servo.messages import FromServo, Names
+from ros2_ik.node.servo.messages import FromServo
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
 RESTART_PERIOD = 1.0    # before each start but the first [s]
-TOPICS = ('target', 'twist', 'joint_jog', 'status')
+TOPICS = {'joint_states': 'joint_states', **{
+    topic: f'~/servo/{topic}' for topic in ('target', 'twist', 'joint_jog', 'status')}}
 P = ParamSpec('P')
 
 
@@ -46,8 +47,12 @@ class ServoProcess:
         """Call a method of the process's Loop, later; start the process if there is none."""
         if self._connection is None:
             self._connection, there = Pipe()
-            self._sender.submit(_start, there, self._names(), self._wait).add_done_callback(
-                self._log_error)
+            node = self._node
+            # resolved here, since topics may be remapped
+            topics = {name: node.resolve_topic_name(topic) for name, topic in TOPICS.items()}
+            self._sender.submit(
+                _start, self._wait, there, node.get_name(), node.get_namespace(), topics,
+                bool(node.get_parameter('use_sim_time').value)).add_done_callback(self._log_error)
             self._wait = RESTART_PERIOD
             self._timer.reset()
         self._sender.submit(self._connection.send, (method, arguments)).add_done_callback(
@@ -58,13 +63,6 @@ class ServoProcess:
         # OSError of a call: the process has died, which `pass_on` reports
         if error and not isinstance(error, expected):
             self._node.get_logger().error(f"the servo's process: {type(error).__name__}: {error}")
-
-    def _names(self) -> Names:
-        # resolved here, since topics may be remapped
-        node, resolved = self._node, self._node.resolve_topic_name
-        return Names(node.get_name(), node.get_namespace(), resolved('joint_states'),
-                     {name: resolved(f'~/servo/{name}') for name in TOPICS},
-                     bool(node.get_parameter('use_sim_time').value))
 
     def pass_on(self) -> None:
         """Pass received messages to the receivers."""
@@ -87,8 +85,8 @@ class ServoProcess:
             self._connection = None
 
 
-def _start(there: Connection, names: Names, wait: float) -> None:
+def _start(wait: float, there: Connection, *arguments: object) -> None:
     time.sleep(wait)
     # closed after the start, so that only the process keeps its end of the pipe open
     with there:
-        start_process(serve_servo, there, names)
+        start_process(serve_servo, there, *arguments)
