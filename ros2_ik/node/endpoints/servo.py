@@ -190,9 +190,8 @@ class Servo(Endpoint):
     def _on_message(self, message: FromServo) -> None:
         if message is None and self._begun:
             message = State(code=ServoStatus.INVALID, message=DIED, ended=DIED)
-            status = ServoStatus(code=message.code, message=DIED, mode=OFF)
-            status.header.stamp = self.node.get_clock().now().to_msg()
-            self._status.publish(status)
+            self._status.publish(ServoStatus(header=self.header(''), code=message.code,
+                                             message=DIED, mode=OFF))
         if not isinstance(message, State):
             return
         state = self.statistics.servo = message
