@@ -301,8 +301,10 @@ def test_velocity_of_an_object_is_that_of_its_own_moves():
         if tick > 5:
             np.testing.assert_allclose(velocities.at(now)['slow'], [0.05, 0, 0])
             np.testing.assert_allclose(velocities.at(now)['fast'], [-0.25, 0, 0])
-    assert {*velocities.at(now + 0.2)} == {'fast', 'slow'}
-    assert [*velocities.at(now + 0.29)] == ['fast'] and velocities.at(now + 0.4) == {}
+    assert not velocities.drop_rested(now + 0.2)
+    assert velocities.drop_rested(now + 0.29) and [*velocities.at(now)] == ['fast']
+    assert velocities.drop_rested(now + 0.4) and velocities.at(now) == {}
+    assert not velocities.drop_rested(now + 0.5)
 
 
 def test_object_that_is_attached_loses_its_velocity(robot, monkeypatch):

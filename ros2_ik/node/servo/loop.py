@@ -418,6 +418,8 @@ class Session:
         self.steps += 1
         self.missed += elapsed > 2 * self.dt
         self._check_joint_states(steady)
+        if self._velocities.drop_rested(steady):
+            self.follower.move_objects({}, self._velocities.at(steady))
         self._stepped = steady
         if self.fault or self.over:
             self.over = self.over or bool(self.ended)
@@ -525,8 +527,6 @@ class Session:
             return
         self._checked = steady
         follower = self.follower
-        # objects that have come to rest
-        follower.move_objects({}, self._velocities.at(steady))
         joints = follower.begin.joints
         reason = self._measured.stale([*joints, *self._carriers, *self._known_others()])
         if not reason and self.fault == WAITS:

@@ -37,3 +37,9 @@ class Velocities:
     def keep(self, names: Iterable[str]) -> None:
         """Drop all other names."""
         self._moves = {name: self._moves[name] for name in names if name in self._moves}
+
+    def drop_rested(self, now: float) -> bool:
+        """Drop all that have not moved for RECENT; return whether there were any."""
+        before = len(self._moves)
+        self._moves = {name: move for name, move in self._moves.items() if now < move[0] + RECENT}
+        return len(self._moves) < before
