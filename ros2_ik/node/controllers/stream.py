@@ -102,11 +102,11 @@ class JointStateOutput(ServoOutput):
                                             len(message.effort))
         return is_complete and not set(self.joints).isdisjoint(message.name)
 
-    def message(self, knots: Sequence[Knot], stamp: int) -> JointState:
-        _, position, velocity = knots[0]
+    def message(self, knots: Sequence[Knot]) -> JointState:
+        time, position, velocity = knots[-1]
         message = JointState(name=list(self.joints), position=position.tolist(),
                              velocity=velocity.tolist())
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(time, 10**9)
         return message
 
 
@@ -132,8 +132,8 @@ class PositionOutput(ServoOutput):
         # controllers refuse another number of positions
         return len(message.data) == len(self.joints)
 
-    def message(self, knots: Sequence[Knot], stamp: int) -> Float64MultiArray:
-        position = knots[0].position
+    def message(self, knots: Sequence[Knot]) -> Float64MultiArray:
+        position = knots[-1].position
         return Float64MultiArray(data=position[list(self.order) or slice(None)].tolist())
 
 

@@ -56,12 +56,12 @@ class TrajectoryOutput(ServoOutput):
         # a trajectory without points ends the current trajectory
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)
 
-    def message(self, knots: Sequence[Knot], stamp: int) -> JointTrajectory:
+    def message(self, knots: Sequence[Knot]) -> JointTrajectory:
         message, begin = JointTrajectory(joint_names=list(self.joints)), knots[0].time
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(begin, 10**9)
         message.points = [JointTrajectoryPoint(
             positions=knot.position.tolist(), velocities=knot.velocity.tolist(),
-            time_from_start=duration_message(knot.time - begin))
+            time_from_start=duration_message((knot.time - begin) * 1e-9))
             for knot in knots]
         return message
 

@@ -55,7 +55,7 @@ END_TIMEOUT = 3.0
 # fraction of max_tracking_error that is allowed for a joint that is measured at rest
 REST_FRACTION = 0.25
 MIN_BRAKING_TIME = 1e-3     # between the last two points of a trajectory [s]
-KNOT_TIME = 1.0     # time for which knots are stored, at least [s]
+KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
 DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
@@ -148,7 +148,7 @@ class Loop:
                 self._attempt(partial(self._executor.spin_once, timeout_sec=left), None)
             self._receive()
             if session := self._session:
-                self._attempt(session.step, session.abort)
+                self._attempt(partial(session.step, time.monotonic() - due), session.abort)
                 self._report(session)
                 if session.over:
                     session.close()
@@ -314,12 +314,12 @@ class Session:
             for output, topic in self._outputs if output.ahead]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
-        self._knots = deque[Knot](maxlen=math.ceil(KNOT_TIME / self.dt))
+        self._knots = deque[Knot]()
         # times of the last step, and of the last step with motion; nothing is published before it
         self._began = self._stepped = time.monotonic()
         self._moved = -math.inf
-        # last commanded time, on the motion clock [s]
-        self._checked, self._time = 0.0, 0.0
+        # last commanded time, on the motion clock [ns], as those of knots
+        self._checked, self._time = 0.0, 0
         self._velocities = Velocities()
         self._ended_at = math.inf
         self._bounds = position_bounds(follower.robot, follower.begin.joints)
@@ -404,10 +404,9 @@ class Session:
 
     # -- steps ----------------------------------------------------------------------------
 
-    def step(self) -> None:
-        """Compute and publish the due steps."""
-        now, steady = self._clock.now(), time.monotonic()
-        elapsed = steady - self._stepped
+    def step(self, late: float) -> None:
+        """Compute and publish the due steps; `late` is the delay [s]."""
+        now, steady = round(self._clock.now() * 1e9), time.monotonic()
         # the arm has not come to rest in time, for example because obstacles keep pushing it
         if steady > self._ended_at + END_TIMEOUT:
             # stale readings must not be commanded
@@ -416,20 +415,21 @@ class Session:
             else:
                 self.over = True
         self.steps += 1
-        self.missed += elapsed > 2 * self.dt
+        self.missed += late > self.dt
         self._check_joint_states(steady)
         if self._velocities.drop_rested(steady):
             self.follower.move_objects({}, self._velocities.at(steady))
-        self._stepped = steady
         if self.fault or self.over:
             self.over = self.over or bool(self.ended)
+            self._stepped = steady
             return
+        elapsed, self._stepped = steady - self._stepped, steady
         self._place_others()
         due = self._due(now, elapsed)
         # the slowest controller sets the speed of all joints
         speed = min((scaling.factor for scaling in self._scalings), default=1.0)
         for _ in range(due):
-            self.last = self.follower.step(now, speed)
+            self.last = self.follower.step(now * 1e-9, speed)
             self._store_knot()
         if self.follower.moving:
             self._moved = steady
@@ -441,9 +441,10 @@ class Session:
         elif self.ended and steady > self._moved + HOLD_TIME + MAX_DELAY and not self._pushes:
             self.over = True
 
-    def _due(self, now: float, elapsed: float) -> int:
-        """Return the number of due steps at time `now` [s]; late steps slow the arm down."""
-        dt, behind = self.dt, now - self._time
+    def _due(self, now: int, elapsed: float) -> int:
+        """Return the number of due steps at time `now` [ns]; late steps slow the arm down."""
+        dt = round(self.dt * 1e9)
+        behind = (now - self._time) * 1e-9
         # at rest: one step, at the current time
         if not self.follower.moving or not self._knots:
             # the clock is paused or slow: the last step is already a whole period ahead of it
@@ -454,10 +455,10 @@ class Session:
         # streams: one step; missed steps are lost
         if self._ahead == 0.0:
             # simulated time may be slow, or paused
-            if behind < dt / 2:
+            if behind < self.dt / 2:
                 return 0
             # the joints have slowed down at their last command, and stopped after MAX_PAUSE
-            if elapsed > 2 * dt:
+            if elapsed > 2 * self.dt:
                 self.follower.v = self.follower.v * max(1.0 - elapsed / MAX_PAUSE, 0.0)
             self._time = max(self._time + dt, now) - dt
             return 1
@@ -465,7 +466,7 @@ class Session:
         if behind > self._ahead:
             self._restart_at_rest(now)
             return 1
-        return int(behind / dt)
+        return int(behind / self.dt)
 
     def _rest(self) -> Knot:
         """Return the knot at which all joints come to rest after the last one, at one time."""
@@ -473,30 +474,32 @@ class Session:
         seconds = max(self.follower.braking_time, MIN_BRAKING_TIME)
         at, position, velocity = self._knots[-1]
         end = np.clip(position + velocity * (seconds / 2), *self._bounds)
-        return Knot(at + seconds, end, np.zeros(len(end)))
+        return Knot(at + round(seconds * 1e9), end, np.zeros(len(end)))
 
-    def _restart_at_rest(self, now: float) -> None:
+    def _restart_at_rest(self, now: int) -> None:
         """Continue from the rest positions at the end of the last published trajectories."""
         rest = self._rest()
         self.follower.stand(rest.position)
         self._knots.append(rest)
         # the next knot, `ahead` of this time, must not be earlier than the rest
-        self._time = max(now, rest.time - self._ahead)
+        self._time = max(now, rest.time - round(self._ahead * 1e9))
 
     def _store_knot(self) -> None:
-        """Store the commanded knot of the last step."""
+        """Store the commanded knot of the last step, and drop knots older than KNOT_TIME."""
         follower = self.follower
         position, velocity = follower.q[follower.places], follower.v[follower.columns]
-        self._time += self.dt
+        self._time += round(self.dt * 1e9)
         # A knot is in the middle of a step, where the constant velocity of the step is exact.
         # Between two knots, the controller's cubic polynomial is then a parabola.
         back = self.dt / 2
-        self._knots.append(Knot(self._time + self._ahead - back, position - velocity * back,
-                                velocity))
+        self._knots.append(Knot(self._time + round((self._ahead - back) * 1e9),
+                                position - velocity * back, velocity))
+        while self._knots[0].time < self._time - KNOT_TIME * 1e9:
+            self._knots.popleft()
 
     def _publish(self) -> None:
         """Publish recent knots and the rest to each controller; to a stream, the last step."""
-        follower = self.follower
+        follower, stamp = self.follower, self._clock.stamp
         joints, knots, rest = follower.begin.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.places], follower.v[follower.columns])
         for output, topic in self._outputs:
@@ -504,12 +507,11 @@ class Session:
             recent = [last]
             if output.ahead:
                 # start at the last knot that is at least ahead / 2 older than the current step
-                since = self._time - output.ahead / 2
+                since = self._time - round((output.ahead / 2) * 1e9)
                 first = max(bisect_right(knots, since, key=lambda knot: knot.time) - 1, 0)
                 recent = [*knots[first:], rest]
-            topic.publish(output.message([Knot(at, position[chosen], velocity[chosen])
-                                          for at, position, velocity in recent],
-                                         self._clock.stamp(recent[0].time)))
+            topic.publish(output.message([Knot(stamp(at), position[chosen], velocity[chosen])
+                                          for at, position, velocity in recent]))
 
     def _repeat(self, topic: CommandTopic) -> None:
         """Publish the last trajectory again, after an update of a slowed controller."""
@@ -575,7 +577,7 @@ class Session:
         """Command the measured positions, so that no controller pushes a stuck arm."""
         self._restart_at_measured()
         self._pushes, self._ended_at, self._moved = False, steady, steady
-        self._time = self._clock.now()
+        self._time = round(self._clock.now() * 1e9)
         at = self.follower.q[self.follower.places]
         self._knots.append(Knot(self._time, at, np.zeros(len(at))))
 
@@ -593,7 +595,8 @@ class Session:
     def _commanded(self, moment: float) -> MotionState:
         """Return the commanded state at a time [s]."""
         # extrapolate the knot before by one step at most
-        k = bisect_right(self._knots, moment, key=lambda knot: knot.time) - 1
+        at = round(moment * 1e9)
+        k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
         time_at, position, velocity = self._knots[max(k, 0)]
-        ahead = min(max(moment - time_at, 0.0), self.dt)
+        ahead = min(max((at - time_at) * 1e-9, 0.0), self.dt)
         return MotionState(position + ahead * velocity, velocity, np.zeros(len(velocity)))

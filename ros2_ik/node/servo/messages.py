@@ -15,9 +15,9 @@ WAITS = 'waits for joint_states and for the controllers'
 
 
 class Knot(NamedTuple):
-    """Positions and velocities (n,) of joints at a time of the motion clock [s]."""
+    """Positions and velocities (n,) of joints at a time [ns]; in messages of the node's clock."""
 
-    time: float
+    time: int
     position: Array
     velocity: Array
 
@@ -41,8 +41,8 @@ class ServoOutput(ABC):
         return True
 
     @abstractmethod
-    def message(self, knots: Sequence[Knot], stamp: int) -> object:
-        """Return the message for knots, one for a stream; `stamp` [ns] is that of the first."""
+    def message(self, knots: Sequence[Knot]) -> object:
+        """Return the message for recent knots, newest last; a stream uses the newest only."""
 
 
 @dataclass(frozen=True)

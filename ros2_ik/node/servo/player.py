@@ -26,7 +26,8 @@ class Player:
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, number: int,
                  output: ServoOutput, send: Callable[[Played], None]) -> None:
-        self._clock, self._send, self._number, self._output = clock, send, number, output
+        self._node, self._clock, self._send = context.node, clock, send
+        self._number, self._output = number, output
         self._topic = CommandTopic(context, self._output.message_type, self._output.topic, 1,
                                    self._on_other)
         self._motion: Motion | None = None
@@ -67,8 +68,8 @@ class Player:
             return
         # a shorter pause delays the motion; catching up would exceed the limits
         self._time += step if pause <= MAX_PERIODS * period else min(step, period)
-        knot = Knot(now, *motion.at(self._time)[:2])
-        self._topic.publish(self._output.message([knot], self._clock.stamp(now)))
+        stamp = self._node.get_clock().now().nanoseconds
+        self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))
 
     def abort(self, reason: str) -> None:
         """End the motion, and send the reason to the node."""

@@ -55,9 +55,9 @@ class MotionClock:
         """Convert a time of the node's clock [ns] to the motion clock [s]."""
         return stamp * 1e-9 + self._offset
 
-    def stamp(self, moment: float) -> int:
-        """Convert a time of the motion clock [s] to the node's clock [ns]."""
-        return round((moment - self._offset) * 1e9)
+    def stamp(self, moment: int) -> int:
+        """Convert a time of the motion clock to the node's clock [ns]."""
+        return moment - round(self._offset * 1e9)
 
     def _read(self) -> float | None:
         """Return the time of the node's clock [s], None if simulated time has not started."""
