@@ -29,7 +29,7 @@ from ros2_ik.core import (
     VelocityResult,
 )
 from ros2_ik.node.servo.messages import Begin
-from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces
+from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces, missing_axis
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
@@ -339,9 +339,12 @@ class Follower:
             return NO_WARNING, FOLLOWS
         if gap < SURFACE:
             return slow_near
+        wanted = value * self.begin.dimensions
+        if axis := missing_axis(self._jacobian(self.q), wanted):
+            return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
-        if self._is_short and (value * self.begin.dimensions)[3:].any():
+        if self._is_short and wanted[3:].any():
             holds = any(self.begin.dimensions[:3])
             return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded'
                               + (' and hold its position; control_dimensions can free axes'
