@@ -6,6 +6,7 @@ from ros2_ik.core.collision.self_pairs import listed
 from ros2_ik.core.functions import *
 from ros2_ik.core.motion import *
 from ros2_ik.core.path import *
+from ros2_ik.core.poses import quaternion_rotation
 from ros2_ik.core.problem import *
 from ros2_ik.core.request import *
 from ros2_ik.core.robot.packages import urdf_for_others
