@@ -1,6 +1,6 @@
 """Constraints on the distances of pairs of links and objects, as rows of a velocity program."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import math
 from typing import NamedTuple
 
@@ -24,13 +24,6 @@ EPSILON = 1e-9          # difference below which two distances are equal [m]
 REUSE_DISTANCE = 0.003  # distance above the margin below which rows are kept for later steps [m]
 REUSE_MOTION = 0.05     # motion of any joint after which a kept row is dropped [rad, m]
 GRADIENT_JUMP = 0.02    # change of a gradient that means that the nearest points jumped [m/rad, 1]
-
-
-class ObjectVelocities(NamedTuple):
-    """Velocities `rows` (k, 3) [m/s] of the objects `names`."""
-
-    names: Sequence[str] = ()
-    rows: Array = np.zeros((0, 3))
 
 
 class NearPair(NamedTuple):
@@ -94,18 +87,19 @@ class DistanceConstraints:
         self._none = DistanceRows(name, np.zeros((0, checker.robot.nv + GAP_NUMBERS)))
         self._slack = max(SLACK * margin, MIN_SLACK)
         self._near, self._nearest = self._none, np.inf
-        self.set_scene(checker, ObjectVelocities())
+        self.set_scene(checker, {})
 
-    def set_scene(self, checker: CollisionChecker, velocities: ObjectVelocities,
+    def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, list[float]],
                   owned: bool = False) -> None:
-        """Use another checker, with these velocities of moving objects."""
+        """Use another checker, with velocities (3,) [m/s] of moving objects by name."""
         self._checker = self._narrowed(checker) if self._narrowed else checker
         self._is_new, self._has_moved = True, False
         # poses (4, 4) of moved objects; None: the first move copies the checker
         self._moved: dict[str, Array] | None = {} if owned else None
         self._set_velocities(velocities)
 
-    def move(self, names: Sequence[str], poses: Array, velocities: ObjectVelocities) -> None:
+    def move(self, names: Sequence[str], poses: Array,
+             velocities: Mapping[str, list[float]]) -> None:
         """
         Set `poses` (k, 4, 4) of objects, by name, and velocities, in the root frame.
 
@@ -124,12 +118,12 @@ class DistanceConstraints:
                 self._check.move(names, poses)
         self._set_velocities(velocities)
 
-    def _set_velocities(self, velocities: ObjectVelocities) -> None:
+    def _set_velocities(self, velocities: Mapping[str, list[float]]) -> None:
         # kept rows are dropped, as they do not follow moving objects
         self._velocities = velocities
         self._last, self._next = list[KeptRow](), list[KeptRow]()
         # distance that the fastest object moves in a step [m]
-        speed = math.sqrt(np.square(velocities.rows).sum(axis=1).max(initial=0.0))
+        speed = max((math.hypot(*velocity) for velocity in velocities.values()), default=0.0)
         self._object_motion = speed * self._dt
 
     def near(self, q: Array) -> DistanceRows:
@@ -189,11 +183,11 @@ class DistanceConstraints:
             rows[:, :-GAP_NUMBERS], rows[:, DISTANCE] = found.jacobian, found.distance
             rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
             # speed at which the objects' own motion closes each gap
-            if self._velocities.names:
-                velocities, still = dict(zip(*self._velocities, strict=True)), np.zeros(3)
+            if self._velocities:
+                still = [0.0, 0.0, 0.0]
                 for row, names, normal in zip(rows, found.names, found.normal, strict=True):
-                    one, other = (velocities.get(name, still) for name in names)
-                    row[GAP_SPEED] = normal @ (one - other)
+                    one, other = (self._velocities.get(name, still) for name in names)
+                    row[GAP_SPEED] = normal @ np.subtract(one, other)
             self._nearest = float(found.distance[0]) if len(rows) else np.inf
             self._near = DistanceRows(self.name, rows, found.names)
             self._add_kept(self._here.q)

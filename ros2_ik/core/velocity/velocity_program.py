@@ -18,12 +18,7 @@ from ros2_ik.core.problem.program import Program
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.velocity.bound_task import BoundTask, limbs
-from ros2_ik.core.velocity.distance_constraints import (
-    DistanceConstraints,
-    DistanceRows,
-    NearPair,
-    ObjectVelocities,
-)
+from ros2_ik.core.velocity.distance_constraints import DistanceConstraints, DistanceRows, NearPair
 from ros2_ik.core.velocity.limits import (
     Barrier,
     CartesianVelocityLimit,
@@ -93,7 +88,6 @@ class VelocityProgram:
         self._names = ProgramNames(
             tuple((task.name, task.place) for task in self.tasks if task.task.target is not None),
             (*((task.name, task.place) for task in self.tasks), *bounds),
-            tuple(distances.name for distances in self._distances),
             tuple(joint.name for joint in robot.joints for _ in range(joint.velocity_size)))
         # numbers of the joints: limits, and state between steps (see velocity_rows)
         self._box = np.empty((row.COLUMN_NUMBERS, robot.nv))
@@ -254,11 +248,12 @@ class VelocityProgram:
         for distances in self._distances:
             distances.move(tuple(poses), T, moving)
 
-    def _checked_velocities(self, velocities: Mapping[str, 'ArrayLike']) -> ObjectVelocities:
+    def _checked_velocities(self, velocities: Mapping[str, 'ArrayLike']
+                            ) -> dict[str, list[float]]:
         if not self._distances:
             raise InvalidOptionError('the program has no CollisionBarrier')
-        return ObjectVelocities(tuple(velocities), vectors(velocities, 'velocity of', 3,
-                                                           InvalidOptionError))
+        rows = vectors(velocities, 'velocity of', 3, InvalidOptionError)
+        return dict(zip(velocities, rows.tolist(), strict=True))
 
     # -- steps ----------------------------------------------------------------------------
 
@@ -299,14 +294,12 @@ class VelocityProgram:
             task.follow(self._last_velocity)
         return q
 
-    def _stacked(self, near: Sequence[DistanceRows]) -> Array:
-        if len(near) == 1:
-            return near[0].rows
-        return np.vstack([each.rows for each in near]) if near else self._no_gaps
-
     def _solve(self, q: Array, near: Sequence[DistanceRows]) -> StepNumbers:
+        gaps = near[0].rows if near else self._no_gaps
+        if len(near) > 1:
+            gaps = np.vstack([each.rows for each in near])
         # the compiled step moves x from q to the end and fills rows, box, step and missed
-        gaps, x, step = self._stacked(near), q.copy(), np.empty(self.robot.nv)
+        x, step = q.copy(), np.empty(self.robot.nv)
         missed = np.empty(self._program.size + len(gaps) + len(row.LIMITS))
         code, scale = self._program.run(
             self._step, None, x, self._limbs, self._rows, gaps, self._box, self._options,

@@ -42,7 +42,6 @@ class ProgramNames(NamedTuple):
 
     targets: tuple[tuple[str, slice], ...]      # tasks that have a target
     rows: tuple[tuple[str, slice], ...]         # tasks, barriers of functions, limits of frames
-    distances: tuple[str, ...]                  # barriers of distances
     columns: tuple[str, ...]                    # joint of each column (nv,)
 
 
@@ -83,7 +82,9 @@ class VelocityResult:
         labels = [label for near in self._numbers.near for label in near.labels]
         others = missed[self._numbers.values.shape[1]:].tolist()
         found += zip([*labels, *LIMITS], others, strict=True)
-        found += zip(self._names.distances, self._numbers.excess, strict=False)
+        # without barriers of distances, both are empty
+        found += zip((near.barrier for near in self._numbers.near), self._numbers.excess,
+                     strict=True)
         largest = dict[str, float]()
         for name, by in found:
             if by > 0:
