@@ -74,7 +74,14 @@ class CenterOfMass(KinematicFunction):
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         bodies = self._counted(at.robot)
-        c, J = _center(at, bodies)
+        # centre (3,) and Jacobian (3, nv) in the root frame
+        c, J = bodies.fixed, np.zeros((3, at.robot.nv))
+        if bodies.share > 0:
+            data = at.robot.scratch_data()
+            # Pinocchio returns shape (3,) for a robot of one joint
+            J = bodies.share * pin.jacobianCenterOfMass(bodies.model, data, at.q,
+                                                        False).reshape(3, -1)
+            c = c + bodies.share * data.com[0]
         if self.relative_to is not None:
             A, twists = at.placement(self.relative_to), at.spatial_jacobian(self.relative_to)
             # relative velocity: subtract the velocity of frame A at the point c
@@ -109,16 +116,6 @@ class _Bodies(NamedTuple):
     joints: frozenset[str]
     moving: Array
     lumps: dict[str, Array]
-
-
-def _center(at: Configuration, bodies: _Bodies) -> tuple[Array, Array]:
-    """Return centre (3,) and Jacobian (3, nv) in the root frame."""
-    if bodies.share == 0:
-        return bodies.fixed, np.zeros((3, at.robot.nv))
-    data = at.robot.scratch_data()
-    # Pinocchio returns shape (3,) for a robot of one joint
-    J = pin.jacobianCenterOfMass(bodies.model, data, at.q, False).reshape(3, -1)
-    return bodies.share * data.com[0] + bodies.fixed, bodies.share * J
 
 
 @lru_cache(maxsize=64)

@@ -51,8 +51,11 @@ class Manipulability(KinematicFunction):
         gradient, rows = np.zeros((1, at.robot.nv)), _ROWS[self.rows]
         if chain.n_motions < len(rows):
             return np.zeros(1), gradient
+        # twists of the joints' columns in the frame's axes and at its origin, (6, n)
+        data = at.robot.scratch_data()
+        pin.computeJointJacobians(at.robot.model, data, at.q)
+        twists = at.placement(self.frame).toActionMatrixInverse() @ data.J.reshape(6, -1)
         # relative Jacobian without mimic joints; f is the product of its singular values
-        twists = _twists(at, self.frame)
         J = twists[rows] * chain.signs @ chain.fold
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if s[-1] > _SINGULAR * s[0]:
@@ -96,12 +99,3 @@ def _chain(robot: Robot, frame: str, relative_to: str | None) -> _Chain:
     carries = np.array([columns_carrying(robot, index) for index in owners[-len(moving):]]).T
     signs = moving - others
     return _Chain(signs, moving, fold, int(np.count_nonzero(np.abs(signs) @ fold)), carries)
-
-
-def _twists(at: Configuration, frame: str) -> Array:
-    """Return the twists of the joints' columns in the frame's axes and at its origin, (6, n)."""
-    data = at.robot.scratch_data()
-    pin.computeJointJacobians(at.robot.model, data, at.q)
-    twists: Array = (at.placement(frame).toActionMatrixInverse()
-                     @ np.array(data.J).reshape(6, -1))
-    return twists

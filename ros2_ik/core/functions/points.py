@@ -162,16 +162,12 @@ class PointToPlane(RelativeFunction):
     normal: Axis
     relative_to: Frame | None = None
     labels = ('height [m]',)
+    rows = FramePosition.rows
 
     def numbers(self) -> Parameters:
-        return self.point, self.plane_point, self.normal
-
-    @formula
-    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # parameters: point, plane point, normal; the gradient is a unit force along the normal
-        p, normal = v.point(B, v.vector(parameters, 0)), v.vector(parameters, 6)
-        f[0] = v.dot(normal, v.sub(v.to_local(A, p), v.vector(parameters, 3)))
-        v.force(W, 0, p, v.rotate(A, normal))
+        # coordinate z of a frame on the plane, whose z axis is the normal
+        axes = np.array([*orthonormal_complement(self.normal), self.normal]).T
+        return chosen('z'), self.point, axes, self.plane_point
 
 
 @register_function('polyhedron')
