@@ -23,6 +23,7 @@ MIN_SLACK = 1e-6        # accepted violation of a margin, if SLACK * margin is s
 EPSILON = 1e-9          # difference below which two distances are equal [m]
 REUSE_DISTANCE = 0.003  # distance above the margin below which rows are kept for later steps [m]
 REUSE_MOTION = 0.05     # motion of any joint after which a kept row is dropped [rad, m]
+MAX_PAIRS = 40          # number of pairs of a barrier that become rows of a step, the nearest ones
 GRADIENT_JUMP = 0.02    # change of a gradient that means that the nearest points jumped [m/rad, 1]
 
 
@@ -67,22 +68,22 @@ class DistanceConstraints:
     The constraints distance >= `margin` [m] of all pairs of a checker, for consecutive steps.
 
     A step closes at most the fraction `gain` of a gap (distance - margin). A gap below 0 is opened
-    at up to `push` [m/s]. At most `rows` pairs become rows. `narrowed(checker)` returns a checker
-    with fewer pairs. Distances are not computed in each step: a distance decreases by at most the
-    motion of both bodies, so lower bounds are updated until a pair may be near.
+    at up to `push` [m/s]. `narrowed(checker)` returns a checker of the pairs that count. Distances
+    are not computed in each step: a distance decreases by at most the motion of both bodies, so
+    lower bounds are updated until a pair may be near.
 
-    A step calls `near` for the rows at the start, `nearer` and `excess_at` for possible ends, and
-    `commit` for the final end.
+    A step calls `near` for the rows at the start, `nearer` and `excess_at` for possible ends, last
+    for the final one.
     """
 
     _check: DistanceCheck
     _here: PairsAt      # lower bounds of the distances at the start of the step
     _ahead: PairsAt     # lower bounds at the last end examined
 
-    def __init__(self, name: str, checker: CollisionChecker, margin: float, rows: int,
-                 gain: float, push: float, dt: float,
-                 narrowed: Callable[[CollisionChecker], CollisionChecker] | None = None) -> None:
-        self.name, self._margin, self._max_rows, self._dt = name, margin, rows, dt
+    def __init__(self, name: str, checker: CollisionChecker, margin: float, gain: float,
+                 push: float, dt: float,
+                 narrowed: Callable[[CollisionChecker], CollisionChecker]) -> None:
+        self.name, self._margin, self._dt = name, margin, dt
         self._gain, self._push, self._narrowed = gain, push, narrowed
         self._none = DistanceRows(name, np.zeros((0, checker.robot.nv + GAP_NUMBERS)))
         self._slack = max(SLACK * margin, MIN_SLACK)
@@ -92,7 +93,7 @@ class DistanceConstraints:
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, list[float]],
                   owned: bool = False) -> None:
         """Use another checker, with velocities (3,) [m/s] of moving objects by name."""
-        self._checker = self._narrowed(checker) if self._narrowed else checker
+        self._checker = self._narrowed(checker)
         self._is_new, self._has_moved = True, False
         # poses (4, 4) of moved objects; None: the first move copies the checker
         self._moved: dict[str, Array] | None = {} if owned else None
@@ -135,11 +136,11 @@ class DistanceConstraints:
             if self._moved:
                 check.move(tuple(self._moved), np.array([*self._moved.values()]))
             # without bounds from an earlier step: compute all bounds from scratch
-            self._here = check.near_pairs.follow(q)
-            self._needed = np.full(len(self._here.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
-        elif self._has_moved or not np.array_equal(q, self._here.q):
-            self._here = check.near_pairs.follow(q, self._here)
-        self._has_moved = False
+            self._ahead = check.near_pairs.follow(q)
+            self._needed = np.full(len(self._ahead.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
+        elif self._has_moved or not np.array_equal(q, self._ahead.q):
+            self._ahead = check.near_pairs.follow(q, self._ahead)
+        self._here, self._last, self._has_moved = self._ahead, self._next, False
         self._reach = (np.maximum(LOOKAHEAD * self._needed, ROW_DISTANCE) + self._margin
                        + self._object_motion)
         return self._find_rows()
@@ -178,7 +179,7 @@ class DistanceConstraints:
         """Compute the rows of all pairs whose distance may be below `_reach`."""
         self._near, self._nearest, self._next = self._none, np.inf, []
         if (self._here.least < self._reach).any():
-            found = self._distances(self._here, self._reach, self._max_rows)
+            found = self._distances(self._here, self._reach, MAX_PAIRS)
             rows = np.empty((len(found.distance), self._none.rows.shape[1]))
             rows[:, :-GAP_NUMBERS], rows[:, DISTANCE] = found.jacobian, found.distance
             rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
@@ -227,10 +228,6 @@ class DistanceConstraints:
         return [NearPair(float(row[DISTANCE] - self._margin), pair, row[:-GAP_NUMBERS])
                 for row, pair in zip(rows, pairs, strict=True)
                 if row[DISTANCE] - self._margin < within]
-
-    def commit(self) -> None:
-        """Use the configuration examined last as the start of the next step."""
-        self._here, self._last = self._ahead, self._next
 
     def excess_at(self, end: Array) -> float:
         """Return the violation [m] of the smallest valid distance at `end` (nq,), 0 if none."""

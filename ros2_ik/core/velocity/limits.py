@@ -22,7 +22,6 @@ from ros2_ik.core.velocity.frame_twist import FrameTwist
 from ros2_ik.core.velocity.task import step_gain
 
 PUSH = 0.25         # default speed at which a violated bound is restored [units of f per s]
-MAX_PAIRS = 40      # number of pairs of a collision barrier that become rows of a step
 
 
 class JointLimit(ABC):
@@ -173,8 +172,8 @@ class Barrier:
             raise InvalidConstraintError(f"barrier '{self.name}' has several lower bounds of "
                                          'distances; valid: one, or a Barrier for each bound')
         distances = DistanceConstraints(
-            self.name, function.checker, float(margins[0]), MAX_PAIRS, self.gain_in_step(dt),
-            self.push, dt, function.narrowed)
+            self.name, function.checker, float(margins[0]), self.gain_in_step(dt), self.push, dt,
+            function.narrowed)
         # an upper bound of the distances remains with the function
         bounds.lower = np.full_like(bounds.lower, -np.inf)
         return [distances] if np.isinf(bounds.upper).all() else [distances, bound]

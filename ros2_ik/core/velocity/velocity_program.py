@@ -338,8 +338,6 @@ class VelocityProgram:
             step = 0.5 * found.step
             found = found._replace(step=step, scale=0.5 * found.scale,
                                    q=np.array(pin.integrate(self.robot.model, q, step)))
-        for distances in self._distances:
-            distances.commit()
         code = kernel.RELAXED if any(excess) and found.code == kernel.DONE else found.code
         return found._replace(code=code, excess=excess)
 
