@@ -30,15 +30,16 @@ def orthonormal_complement(axis: Numbers) -> Array:
 
 
 @part
-def deviation_angle(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
-                    ) -> tuple[float, float, float, float, v.Vector]:
+def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
+              ) -> tuple[float, v.Vector, float, v.Vector, float, v.Vector]:
     """
-    Return the angle phi between an axis and a unit vector u, and its derivatives.
+    Return the angle phi in [0, pi] between an axis and a unit vector u, then phi x and phi y.
 
-    `one` and `two` are the `orthonormal_complement` of the axis. Returned are phi in [0, pi],
-    phi / sin(phi), the direction (x, y) of u's component perpendicular to the axis along `one` and
-    `two`, and the gradient of phi w.r.t. u, a unit vector perpendicular to u. If u is parallel
-    or antiparallel to the axis, the direction is `one`.
+    Each is followed by its gradient w.r.t. u; that of phi is a unit vector perpendicular to u.
+    `one` and `two` are the `orthonormal_complement` of the axis; (x, y) is the direction of u's
+    component perpendicular to the axis along them. If u is parallel or antiparallel to the axis,
+    the direction is `one`. The vector phi (x, y) is zero only along the axis, where it is smooth;
+    opposite to the axis its length is pi.
     """
     # components of u along one, two and the axis
     x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
@@ -55,22 +56,10 @@ def deviation_angle(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
         stretch = phi / sine if sine > ALIGNED else 1.0
     # gradient: the direction perpendicular to u in the plane of the angle, away from the axis
     outward = v.add(v.scale(x, one), v.scale(y, two))
-    return phi, stretch, x, y, v.sub(v.scale(cosine, outward), v.scale(sine, axis))
-
-
-@part
-def deviation_vector(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
-                     ) -> tuple[float, v.Vector, float, v.Vector]:
-    """
-    Return phi x, its gradient, phi y, its gradient, both w.r.t. u; see `deviation_angle`.
-
-    The vector phi (x, y) is zero only along the axis, where it is smooth; opposite to the axis its
-    length is pi.
-    """
-    phi, stretch, x, y, along = deviation_angle(u, axis, one, two)
+    along = v.sub(v.scale(cosine, outward), v.scale(sine, axis))
     # derivative of the direction (x, y), scaled by phi
     sideways = v.scale(stretch, v.sub(v.scale(x, two), v.scale(y, one)))
-    return (phi * x, v.sub(v.scale(x, along), v.scale(y, sideways)),
+    return (phi, along, phi * x, v.sub(v.scale(x, along), v.scale(y, sideways)),
             phi * y, v.add(v.scale(y, along), v.scale(x, sideways)))
 
 
@@ -90,21 +79,18 @@ def _row(W: v.Buffer, i: int, A: v.Floats, turned: v.Vector, gradient: v.Vector)
 
 @formula
 def _angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    # parameters: vector (3), axis (3), its perpendiculars (6), 1 for the form `vector`
     a = v.rotate(B, v.vector(parameters, 0))
-    f[0], _, _, _, gradient = deviation_angle(
+    phi, gradient, x, one, y, two = deviation(
         v.rotate_inverse(A, a), v.vector(parameters, 3), v.vector(parameters, 6),
         v.vector(parameters, 9))
-    _row(W, 0, A, a, gradient)
-
-
-@formula
-def _vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    a = v.rotate(B, v.vector(parameters, 0))
-    f[0], one, f[1], two = deviation_vector(
-        v.rotate_inverse(A, a), v.vector(parameters, 3), v.vector(parameters, 6),
-        v.vector(parameters, 9))
-    _row(W, 0, A, a, one)
-    _row(W, 1, A, a, two)
+    if parameters[12] > 0:
+        f[0], f[1] = x, y
+        _row(W, 0, A, a, one)
+        _row(W, 1, A, a, two)
+    else:
+        f[0] = phi
+        _row(W, 0, A, a, gradient)
 
 
 @formula
@@ -112,8 +98,7 @@ def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buf
     a, axis = v.rotate(B, v.vector(parameters, 0)), v.vector(parameters, 3)
     u = v.rotate_inverse(A, a)
     chord = v.sub(u, axis)
-    phi, _, _, _, along = deviation_angle(u, axis, v.vector(parameters, 6),
-                                          v.vector(parameters, 9))
+    phi, along, _, _, _, _ = deviation(u, axis, v.vector(parameters, 6), v.vector(parameters, 9))
     # near phi = pi, raise the slope cos(phi / 2) of the chord's length to at least FLAT
     missing = max(FLAT - math.cos(0.5 * phi), 0.0)
     if missing > 0.0:
@@ -127,7 +112,7 @@ def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buf
 
 
 ANGLE_FORMS = {'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
-               'vector': Form(_vector, (-math.pi, math.pi),
+               'vector': Form(_angle, (-math.pi, math.pi),
                               ('deviation 1 [rad]', 'deviation 2 [rad]')),
                'chord': Form(_chord, (-2.0, 2.0), ('chord x', 'chord y', 'chord z'))}
 
@@ -167,23 +152,12 @@ class AngleBetweenVectors(FormedFunction):
     reference_field = 'other_vector'
 
     def numbers(self) -> Parameters:
-        return self.vector, self.other_vector, orthonormal_complement(self.other_vector)
+        return (self.vector, self.other_vector, orthonormal_complement(self.other_vector),
+                self.form == 'vector')
 
 
 TOUCHING = 1e-9   # distance of a target below which the line of sight has no direction [m]
 CLOSE = 1e-3      # distance below which the gradient, 1 / distance, no longer grows [m]
-
-
-@part
-def _ray_to(B: v.Floats, target: v.Vector, parameters: v.Floats) -> tuple[float, v.Vector]:
-    """Return the distance of a target from the origin, and its direction in the axes of B."""
-    # parameters: axis (3), its perpendiculars (6), origin (3), target (3)
-    ray = v.sub(v.to_local(B, target), v.vector(parameters, 9))
-    distance = v.norm(ray)
-    if distance > TOUCHING:
-        return distance, v.scale(1.0 / distance, ray)
-    # a target at the origin counts as exactly behind
-    return distance, v.scale(-1.0, v.vector(parameters, 0))
 
 
 @part
@@ -195,29 +169,29 @@ def _ray_row(W: v.Buffer, i: int, B: v.Floats, target: v.Vector, distance: float
 
 
 @formula
-def _ray_angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    target = v.point(A, v.vector(parameters, 12))
-    distance, u = _ray_to(B, target, parameters)
-    f[0], _, _, _, gradient = deviation_angle(u, v.vector(parameters, 0), v.vector(parameters, 3),
+def _gaze(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    # parameters: axis (3), its perpendiculars (6), origin (3), target (3), 1 for the form `vector`
+    target, axis = v.point(A, v.vector(parameters, 12)), v.vector(parameters, 0)
+    ray = v.sub(v.to_local(B, target), v.vector(parameters, 9))
+    distance = v.norm(ray)
+    # a target at the origin counts as exactly behind
+    u = v.scale(1.0 / distance, ray) if distance > TOUCHING else v.scale(-1.0, axis)
+    phi, gradient, x, one, y, two = deviation(u, axis, v.vector(parameters, 3),
                                               v.vector(parameters, 6))
-    _ray_row(W, 0, B, target, distance, gradient if distance > TOUCHING else u)
-
-
-@formula
-def _ray_vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    target = v.point(A, v.vector(parameters, 12))
-    distance, u = _ray_to(B, target, parameters)
-    f[0], one, f[1], two = deviation_vector(u, v.vector(parameters, 0), v.vector(parameters, 3),
-                                            v.vector(parameters, 6))
     # no direction: a gradient that draws the frame back along its axis
     if distance <= TOUCHING:
-        one, two = v.scale(f[0] / math.pi, u), v.scale(f[1] / math.pi, u)
-    _ray_row(W, 0, B, target, distance, one)
-    _ray_row(W, 1, B, target, distance, two)
+        gradient, one, two = u, v.scale(x / math.pi, u), v.scale(y / math.pi, u)
+    if parameters[15] > 0:
+        f[0], f[1] = x, y
+        _ray_row(W, 0, B, target, distance, one)
+        _ray_row(W, 1, B, target, distance, two)
+    else:
+        f[0] = phi
+        _ray_row(W, 0, B, target, distance, gradient)
 
 
-GAZE_FORMS = {'angle': Form(_ray_angle, (0.0, math.pi), ('gaze angle [rad]',)),
-              'vector': Form(_ray_vector, (-math.pi, math.pi),
+GAZE_FORMS = {'angle': Form(_gaze, (0.0, math.pi), ('gaze angle [rad]',)),
+              'vector': Form(_gaze, (-math.pi, math.pi),
                              ('deviation 1 [rad]', 'deviation 2 [rad]'))}
 
 
@@ -256,4 +230,5 @@ class GazeAngle(FormedFunction):
     reference_field = 'target'
 
     def numbers(self) -> Parameters:
-        return self.axis, orthonormal_complement(self.axis), self.origin, self.target
+        return (self.axis, orthonormal_complement(self.axis), self.origin, self.target,
+                self.form == 'vector')

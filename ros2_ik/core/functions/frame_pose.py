@@ -102,11 +102,18 @@ def _rates(roll: float, pitch: float) -> v.Matrix:
 
 @formula
 def _vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    # parameters: number of axes, their indices (3), reference (9), offset (9)
+    # parameters: number of axes, their indices (3), reference (9), offset (9), 1 for the chord
     R = v.product(B, v.rotation(parameters, 13))
     turned = v.log3(v.product_back(v.product(A, v.rotation(parameters, 4)), R))
     # derivative w.r.t. rotations about the axes of R, the frame with its offset
     rates = v.jlog3(turned)
+    if parameters[22] > 0:
+        angle = v.norm(turned)
+        # the chord is twice the vector part (x, y, z) of the unit quaternion; its derivative is
+        # cos(angle / 2) I + skew(x, y, z)
+        x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, turned)
+        slope = max(math.cos(0.5 * angle), FLAT)
+        turned, rates = (2.0 * x, 2.0 * y, 2.0 * z), (slope, -z, y, z, slope, -x, -y, x, slope)
     for i in range(int(parameters[0])):
         k = int(parameters[1 + i])
         f[i] = turned[k]
@@ -125,21 +132,6 @@ def _angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buf
 
 
 @formula
-def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    R = v.product(B, v.rotation(parameters, 13))
-    turned = v.log3(v.product_back(v.product(A, v.rotation(parameters, 4)), R))
-    angle = v.norm(turned)
-    # the chord is twice the vector part (x, y, z) of the unit quaternion; its derivative w.r.t.
-    # rotations about the frame's axes is cos(angle / 2) I + skew(x, y, z)
-    x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, turned)
-    slope = max(math.cos(0.5 * angle), FLAT)
-    rates = (slope, -z, y, z, slope, -x, -y, x, slope)
-    for i in range(3):
-        v.moment(W, i, v.rotate(R, v.row(rates, i)))
-    f[0], f[1], f[2] = 2.0 * x, 2.0 * y, 2.0 * z
-
-
-@formula
 def _euler(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
     C = v.product(A, v.rotation(parameters, 4))
     angles = _angles(v.product_back(C, v.product(B, v.rotation(parameters, 13))))
@@ -154,7 +146,7 @@ def _euler(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buf
 TURNS = -math.pi, math.pi
 FORMS = {'vector': Form(_vector, TURNS, ('rx [rad]', 'ry [rad]', 'rz [rad]')),
          'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
-         'chord': Form(_chord, (-2.0, 2.0), ('chord x', 'chord y', 'chord z')),
+         'chord': Form(_vector, (-2.0, 2.0), ('chord x', 'chord y', 'chord z')),
          'euler': Form(_euler, TURNS, ('roll [rad]', 'pitch [rad]', 'yaw [rad]'))}
 
 
@@ -208,4 +200,4 @@ class FrameOrientation(FormedFunction):
                                                        for axis in self.axes)
 
     def numbers(self) -> Parameters:
-        return chosen(self.axes), self.reference, self.offset
+        return chosen(self.axes), self.reference, self.offset, self.form == 'chord'
