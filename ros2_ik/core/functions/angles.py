@@ -15,6 +15,7 @@ from ros2_ik.core.kernels.source import formula, part
 
 ALIGNED = 1e-15   # sine of an angle below which the plane of the angle is only rounding
 NEAR = 1e-3       # sine of an angle near pi below which phi / sin(phi) is limited
+ANGLE, VECTOR, CHORD = range(3)     # numbers of the forms, in the order of `forms`
 
 
 def orthonormal_complement(axis: Numbers) -> Array:
@@ -77,44 +78,9 @@ def _row(W: v.Buffer, i: int, A: v.Floats, turned: v.Vector, gradient: v.Vector)
     v.moment(W, i, v.cross(turned, v.rotate(A, gradient)))
 
 
-@formula
-def _angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    # parameters: vector (3), axis (3), its perpendiculars (6), 1 for the form `vector`
-    a = v.rotate(B, v.vector(parameters, 0))
-    phi, gradient, x, one, y, two = deviation(
-        v.rotate_inverse(A, a), v.vector(parameters, 3), v.vector(parameters, 6),
-        v.vector(parameters, 9))
-    if parameters[12] > 0:
-        f[0], f[1] = x, y
-        _row(W, 0, A, a, one)
-        _row(W, 1, A, a, two)
-    else:
-        f[0] = phi
-        _row(W, 0, A, a, gradient)
-
-
-@formula
-def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    a, axis = v.rotate(B, v.vector(parameters, 0)), v.vector(parameters, 3)
-    u = v.rotate_inverse(A, a)
-    chord = v.sub(u, axis)
-    phi, along, _, _, _, _ = deviation(u, axis, v.vector(parameters, 6), v.vector(parameters, 9))
-    # near phi = pi, raise the slope cos(phi / 2) of the chord's length to at least FLAT
-    missing = max(FLAT - math.cos(0.5 * phi), 0.0)
-    if missing > 0.0:
-        missing /= v.norm(chord)
-    for i in range(3):
-        # rounding can exceed 2
-        f[i] = min(max(chord[i], -2.0), 2.0)
-        # gradient of component i, plus what is missing along the direction of the chord
-        unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
-        _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
-
-
-ANGLE_FORMS = {'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
-               'vector': Form(_angle, (-math.pi, math.pi),
-                              ('deviation 1 [rad]', 'deviation 2 [rad]')),
-               'chord': Form(_chord, (-2.0, 2.0), ('chord x', 'chord y', 'chord z'))}
+ANGLE_FORMS = {'angle': Form((0.0, math.pi), ('angle [rad]',)),
+               'vector': Form((-math.pi, math.pi), ('deviation 1 [rad]', 'deviation 2 [rad]')),
+               'chord': Form((-2.0, 2.0), ('chord x', 'chord y', 'chord z'))}
 
 
 @register_function('angle_between_vectors')
@@ -153,7 +119,34 @@ class AngleBetweenVectors(FormedFunction):
 
     def numbers(self) -> Parameters:
         return (self.vector, self.other_vector, orthonormal_complement(self.other_vector),
-                self.form == 'vector')
+                self.form_number)
+
+    @formula
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: vector (3), other vector (3), its perpendiculars (6), number of the form
+        a, axis = v.rotate(B, v.vector(parameters, 0)), v.vector(parameters, 3)
+        u, form = v.rotate_inverse(A, a), parameters[12]
+        phi, along, x, one, y, two = deviation(u, axis, v.vector(parameters, 6),
+                                               v.vector(parameters, 9))
+        if form == ANGLE:
+            f[0] = phi
+            _row(W, 0, A, a, along)
+        elif form == VECTOR:
+            f[0], f[1] = x, y
+            _row(W, 0, A, a, one)
+            _row(W, 1, A, a, two)
+        else:
+            chord = v.sub(u, axis)
+            # near phi = pi, raise the slope cos(phi / 2) of the chord's length to at least FLAT
+            missing = max(FLAT - math.cos(0.5 * phi), 0.0)
+            if missing > 0.0:
+                missing /= v.norm(chord)
+            for i in range(3):
+                # rounding can exceed 2
+                f[i] = min(max(chord[i], -2.0), 2.0)
+                # gradient of component i, plus what is missing along the direction of the chord
+                unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+                _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
 
 
 TOUCHING = 1e-9   # distance of a target below which the line of sight has no direction [m]
@@ -168,31 +161,8 @@ def _ray_row(W: v.Buffer, i: int, B: v.Floats, target: v.Vector, distance: float
     v.force(W, i, target, v.scale(-1.0 / max(distance, CLOSE), v.rotate(B, gradient)))
 
 
-@formula
-def _gaze(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    # parameters: axis (3), its perpendiculars (6), origin (3), target (3), 1 for the form `vector`
-    target, axis = v.point(A, v.vector(parameters, 12)), v.vector(parameters, 0)
-    ray = v.sub(v.to_local(B, target), v.vector(parameters, 9))
-    distance = v.norm(ray)
-    # a target at the origin counts as exactly behind
-    u = v.scale(1.0 / distance, ray) if distance > TOUCHING else v.scale(-1.0, axis)
-    phi, gradient, x, one, y, two = deviation(u, axis, v.vector(parameters, 3),
-                                              v.vector(parameters, 6))
-    # no direction: a gradient that draws the frame back along its axis
-    if distance <= TOUCHING:
-        gradient, one, two = u, v.scale(x / math.pi, u), v.scale(y / math.pi, u)
-    if parameters[15] > 0:
-        f[0], f[1] = x, y
-        _ray_row(W, 0, B, target, distance, one)
-        _ray_row(W, 1, B, target, distance, two)
-    else:
-        f[0] = phi
-        _ray_row(W, 0, B, target, distance, gradient)
-
-
-GAZE_FORMS = {'angle': Form(_gaze, (0.0, math.pi), ('gaze angle [rad]',)),
-              'vector': Form(_gaze, (-math.pi, math.pi),
-                             ('deviation 1 [rad]', 'deviation 2 [rad]'))}
+GAZE_FORMS = {'angle': Form((0.0, math.pi), ('gaze angle [rad]',)),
+              'vector': ANGLE_FORMS['vector']}
 
 
 @register_function('gaze_angle')
@@ -231,4 +201,25 @@ class GazeAngle(FormedFunction):
 
     def numbers(self) -> Parameters:
         return (self.axis, orthonormal_complement(self.axis), self.origin, self.target,
-                self.form == 'vector')
+                self.form_number)
+
+    @formula
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: axis (3), its perpendiculars (6), origin (3), target (3), form
+        target, axis = v.point(A, v.vector(parameters, 12)), v.vector(parameters, 0)
+        ray = v.sub(v.to_local(B, target), v.vector(parameters, 9))
+        distance = v.norm(ray)
+        # a target at the origin counts as exactly behind
+        u = v.scale(1.0 / distance, ray) if distance > TOUCHING else v.scale(-1.0, axis)
+        phi, gradient, x, one, y, two = deviation(u, axis, v.vector(parameters, 3),
+                                                  v.vector(parameters, 6))
+        # no direction: a gradient that draws the frame back along its axis
+        if distance <= TOUCHING:
+            gradient, one, two = u, v.scale(x / math.pi, u), v.scale(y / math.pi, u)
+        if parameters[15] == VECTOR:
+            f[0], f[1] = x, y
+            _ray_row(W, 0, B, target, distance, one)
+            _ray_row(W, 1, B, target, distance, two)
+        else:
+            f[0] = phi
+            _ray_row(W, 0, B, target, distance, gradient)

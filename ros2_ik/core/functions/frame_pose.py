@@ -70,6 +70,7 @@ class FramePose(RelativeFunction):
 FLAT = 1e-3               # least slope of the chord's length, which is zero at pi
 UPRIGHT = 4 * 2.0**-52    # cos(pitch) that MoveIt treats as zero
 STEEP = 1e-6              # cos(pitch) at which 1 / cos(pitch) is regularized
+VECTOR, ANGLE, CHORD, EULER = range(4)    # numbers of the forms, in the order of `forms`
 
 
 @part
@@ -100,54 +101,11 @@ def _rates(roll: float, pitch: float) -> v.Matrix:
     return 1.0, s * tangent, -c * tangent, 0.0, c, s, 0.0, -s * bent, c * bent
 
 
-@formula
-def _vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    # parameters: number of axes, their indices (3), reference (9), offset (9), 1 for the chord
-    R = v.product(B, v.rotation(parameters, 13))
-    turned = v.log3(v.product_back(v.product(A, v.rotation(parameters, 4)), R))
-    # derivative w.r.t. rotations about the axes of R, the frame with its offset
-    rates = v.jlog3(turned)
-    if parameters[22] > 0:
-        angle = v.norm(turned)
-        # the chord is twice the vector part (x, y, z) of the unit quaternion; its derivative is
-        # cos(angle / 2) I + skew(x, y, z)
-        x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, turned)
-        slope = max(math.cos(0.5 * angle), FLAT)
-        turned, rates = (2.0 * x, 2.0 * y, 2.0 * z), (slope, -z, y, z, slope, -x, -y, x, slope)
-    for i in range(int(parameters[0])):
-        k = int(parameters[1 + i])
-        f[i] = turned[k]
-        v.moment(W, i, v.rotate(R, v.row(rates, k)))
-
-
-@formula
-def _angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    C = v.product(A, v.rotation(parameters, 4))
-    turned = v.log3(v.product_back(C, v.product(B, v.rotation(parameters, 13))))
-    angle = v.norm(turned)
-    # a rotation by less than its rounding, a few 1e-16, has no axis
-    axis = v.scale(1.0 / angle, turned) if angle > 1e-15 else (1.0, 0.0, 0.0)
-    f[0] = min(angle, math.pi)    # rounding can exceed pi
-    v.moment(W, 0, v.rotate(C, axis))
-
-
-@formula
-def _euler(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-    C = v.product(A, v.rotation(parameters, 4))
-    angles = _angles(v.product_back(C, v.product(B, v.rotation(parameters, 13))))
-    # derivative w.r.t. rotations about the axes of C, the reference
-    rates = _rates(angles[0], angles[1])
-    for i in range(int(parameters[0])):
-        k = int(parameters[1 + i])
-        f[i] = angles[k]
-        v.moment(W, i, v.rotate(C, v.row(rates, k)))
-
-
 TURNS = -math.pi, math.pi
-FORMS = {'vector': Form(_vector, TURNS, ('rx [rad]', 'ry [rad]', 'rz [rad]')),
-         'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
-         'chord': Form(_vector, (-2.0, 2.0), ('chord x', 'chord y', 'chord z')),
-         'euler': Form(_euler, TURNS, ('roll [rad]', 'pitch [rad]', 'yaw [rad]'))}
+FORMS = {'vector': Form(TURNS, ('rx [rad]', 'ry [rad]', 'rz [rad]')),
+         'angle': Form((0.0, math.pi), ('angle [rad]',)),
+         'chord': Form((-2.0, 2.0), ('chord x', 'chord y', 'chord z')),
+         'euler': Form(TURNS, ('roll [rad]', 'pitch [rad]', 'yaw [rad]'))}
 
 
 @register_function('frame_orientation')
@@ -200,4 +158,35 @@ class FrameOrientation(FormedFunction):
                                                        for axis in self.axes)
 
     def numbers(self) -> Parameters:
-        return chosen(self.axes), self.reference, self.offset, self.form == 'chord'
+        return chosen(self.axes), self.reference, self.offset, self.form_number
+
+    @formula
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: number of axes, their indices (3), reference (9), offset (9), form
+        C, R = v.product(A, v.rotation(parameters, 4)), v.product(B, v.rotation(parameters, 13))
+        relative, form = v.product_back(C, R), parameters[22]
+        # values by axis, and their rates w.r.t. rotations about the axes of R, the frame with its
+        # offset; those of Euler angles about the axes of C, the reference
+        values = v.log3(relative)
+        angle = v.norm(values)
+        if form == VECTOR:
+            rates = v.jlog3(values)
+        elif form == CHORD:
+            # twice the vector part (x, y, z) of the unit quaternion, whose derivative is
+            # cos(angle / 2) I + skew(x, y, z)
+            x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, values)
+            slope = max(math.cos(0.5 * angle), FLAT)
+            values, rates = (2 * x, 2 * y, 2 * z), (slope, -z, y, z, slope, -x, -y, x, slope)
+        elif form == EULER:
+            values, R = _angles(relative), C
+            rates = _rates(values[0], values[1])
+        else:
+            # a rotation by less than its rounding, a few 1e-16, has no axis
+            axis = v.scale(1.0 / angle, values) if angle > 1e-15 else (1.0, 0.0, 0.0)
+            f[0] = min(angle, math.pi)    # rounding can exceed pi
+            v.moment(W, 0, v.rotate(C, axis))
+            return
+        for i in range(int(parameters[0])):
+            k = int(parameters[1 + i])
+            f[i] = values[k]
+            v.moment(W, i, v.rotate(R, v.row(rates, k)))

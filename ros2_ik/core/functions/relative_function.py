@@ -67,11 +67,10 @@ class RelativeFunction(KinematicFunction):
 
 
 class Form(NamedTuple):
-    """A form of a FormedFunction: formula, smallest and largest value, labels."""
+    """A form of a FormedFunction: smallest and largest value, labels."""
 
-    rows: Formula
     range: tuple[float, float]
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...]
 
 
 class FormedFunction(RelativeFunction):
@@ -90,8 +89,9 @@ class FormedFunction(RelativeFunction):
         return self.forms[self.form].range
 
     @property
-    def rows(self) -> Formula:
-        return self.forms[self.form].rows
+    def form_number(self) -> int:
+        """The position of the form in `forms`, a parameter of the formula."""
+        return [*self.forms].index(self.form)
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
         # exactly pi from an axis is exactly 0 from its opposite
