@@ -11,7 +11,6 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Axes, choice, Frame, Placement, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import (
-    chosen,
     Form,
     FormedFunction,
     Parameters,
@@ -158,7 +157,8 @@ class FrameOrientation(FormedFunction):
                                                        for axis in self.axes)
 
     def numbers(self) -> Parameters:
-        return chosen(self.axes), self.reference, self.offset, self.form_number
+        rows = ['xyz'.index(axis) for axis in self.axes]
+        return len(rows), [*rows, 0, 0][:3], self.reference, self.offset, self.form_number
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:

@@ -13,7 +13,7 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.angles import orthonormal_complement
 from ros2_ik.core.functions.fields import Axes, Axis, Frame, Matrix, Placement, Point, Points
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
-from ros2_ik.core.functions.relative_function import chosen, Parameters, RelativeFunction
+from ros2_ik.core.functions.relative_function import Parameters, RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
 
@@ -41,17 +41,25 @@ class FramePosition(RelativeFunction):
 
     def numbers(self) -> Parameters:
         T = pin.SE3.Identity() if self.T_relative_A is None else self.T_relative_A
-        return chosen(self.axes), self.point, T.rotation, T.translation
+        axes = T.rotation.T[['xyz'.index(axis) for axis in self.axes]]
+        return len(axes), 1, self.point, axes @ T.translation, axes
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # parameters: number of axes, their indices (3), point (3), rotation (9), position (3) of A
-        p, C = v.point(B, v.vector(parameters, 4)), v.product(A, v.rotation(parameters, 7))
-        away = v.sub(p, v.point(A, v.vector(parameters, 16)))
-        for i in range(int(parameters[0])):
-            axis = v.column(C, int(parameters[1 + i]))
-            f[i] = v.dot(axis, away)
-            v.force(W, i, p, axis)
+        # f_i = sum_j a_ij . p_j - b_i for points p_j in A
+        # parameters: m, n, points (3 n), b (m), a (3 m n)
+        count, points = int(parameters[0]), int(parameters[1])
+        for i in range(count):
+            total, forces, moments = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+            # the wrench of a row is the sum of its points' forces
+            for j in range(points):
+                part = v.vector(parameters, 2 + count + 3 * (points + i * points + j))
+                p = v.point(B, v.vector(parameters, 2 + 3 * j))
+                total += v.dot(part, v.to_local(A, p))
+                along = v.rotate(A, part)
+                forces, moments = v.add(forces, along), v.add(moments, v.cross(p, along))
+            f[i] = total - parameters[2 + 3 * points + i]
+            v.wrench(W, i, forces, moments)
 
 
 COINCIDENT = 1e-12   # distance below which the direction of an offset is only rounding [m]
@@ -165,9 +173,7 @@ class PointToPlane(RelativeFunction):
     rows = FramePosition.rows
 
     def numbers(self) -> Parameters:
-        # coordinate z of a frame on the plane, whose z axis is the normal
-        axes = np.array([*orthonormal_complement(self.normal), self.normal]).T
-        return chosen('z'), self.point, axes, self.plane_point
+        return 1, 1, self.point, np.dot(self.normal, self.plane_point), self.normal
 
 
 @register_function('polyhedron')
@@ -186,6 +192,7 @@ class Polyhedron(RelativeFunction):
     points: Points
     A: Matrix
     relative_to: Frame | None = None
+    rows = FramePosition.rows
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -200,20 +207,4 @@ class Polyhedron(RelativeFunction):
         return tuple(f'row {row} [m]' for row in range(len(self.A)))
 
     def numbers(self) -> Parameters:
-        return len(self.A), len(self.points), self.points, self.A
-
-    @formula
-    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # parameters: m, n, points (3 n), A (3 m n)
-        count, points = int(parameters[0]), int(parameters[1])
-        for i in range(count):
-            total, forces, moments = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-            # the wrench of a row is the sum of its points' forces
-            for j in range(points):
-                part = v.vector(parameters, 2 + 3 * (points + i * points + j))
-                p = v.point(B, v.vector(parameters, 2 + 3 * j))
-                total += v.dot(part, v.to_local(A, p))
-                along = v.rotate(A, part)
-                forces, moments = v.add(forces, along), v.add(moments, v.cross(p, along))
-            f[i] = total
-            v.wrench(W, i, forces, moments)
+        return len(self.A), len(self.points), self.points, np.zeros(len(self.A)), self.A

@@ -105,9 +105,3 @@ class FormedFunction(RelativeFunction):
 
 
 _ORIGIN = np.eye(4)
-
-
-def chosen(axes: str) -> list[float]:
-    """Return the number of axes in a text such as 'xz' and their indices, as four parameters."""
-    rows = ['xyz'.index(axis) for axis in axes]
-    return [len(rows), *rows, *[0] * (3 - len(rows))]
