@@ -86,16 +86,20 @@ class PointToPointDistance(RelativeFunction):
     range = (0.0, math.inf)
 
     def numbers(self) -> Parameters:
-        return self.point, self.other_point
+        return self.point, self.other_point, 3, np.eye(3)
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # the gradient is the unit vector along the offset; without offset a fixed axis
-        p = v.point(B, v.vector(parameters, 0))
-        away = v.sub(p, v.point(A, v.vector(parameters, 3)))
+        # parameters: point (3), point or line in A (3), number of axes, axes (3 each)
+        p, away = v.point(B, v.vector(parameters, 0)), (0.0, 0.0, 0.0)
+        offset = v.sub(v.to_local(A, p), v.vector(parameters, 3))
+        for i in range(int(parameters[6])):
+            axis = v.vector(parameters, 7 + 3 * i)
+            away = v.add(away, v.scale(v.dot(axis, offset), axis))
+        # the gradient is the unit vector along the offset; without offset the first axis
         f[0] = distance = v.norm(away)
-        v.force(W, 0, p, v.scale(1.0 / distance, away) if distance >= COINCIDENT
-                else v.column(A, 0))
+        v.force(W, 0, p, v.rotate(A, v.scale(1.0 / distance, away) if distance >= COINCIDENT
+                                  else v.vector(parameters, 7)))
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
         if upper[0] > 0:
@@ -127,19 +131,10 @@ class PointToLineDistance(RelativeFunction):
     relative_to: Frame | None = None
     labels = ('distance [m]',)
     range = (0.0, math.inf)
+    rows = PointToPointDistance.rows
 
     def numbers(self) -> Parameters:
-        return self.point, self.line_point, orthonormal_complement(self.line_direction)
-
-    @formula
-    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        p = v.point(B, v.vector(parameters, 0))
-        away = v.sub(p, v.point(A, v.vector(parameters, 3)))
-        # component perpendicular to the line; its unit vector is the gradient
-        one, two = v.rotate(A, v.vector(parameters, 6)), v.rotate(A, v.vector(parameters, 9))
-        away = v.add(v.scale(v.dot(one, away), one), v.scale(v.dot(two, away), two))
-        f[0] = distance = v.norm(away)
-        v.force(W, 0, p, v.scale(1.0 / distance, away) if distance >= COINCIDENT else one)
+        return self.point, self.line_point, 2, orthonormal_complement(self.line_direction)
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
         if upper[0] > 0:
