@@ -40,9 +40,11 @@ class FramePosition(RelativeFunction):
         return tuple(f'{axis} [m]' for axis in self.axes)
 
     def numbers(self) -> Parameters:
-        T = pin.SE3.Identity() if self.T_relative_A is None else self.T_relative_A
-        axes = T.rotation.T[['xyz'.index(axis) for axis in self.axes]]
-        return len(axes), 1, self.point, axes @ T.translation, axes
+        T = np.eye(4) if self.T_relative_A is None else self.T_relative_A.homogeneous
+        axes = T[:3, :3].T
+        if self.axes != 'xyz':
+            axes = axes[['xyz'.index(axis) for axis in self.axes]]
+        return len(axes), 1, self.point, axes @ T[:3, 3], axes
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
