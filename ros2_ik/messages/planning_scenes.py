@@ -92,7 +92,7 @@ def copied(source: Scene, robot: Robot, world: bool = True, attached: bool = Tru
     `world` includes the padding. The allowed collisions are those of the robot. Raises IKError if
     the robot lacks a link, or has a frame with the id of an object.
     """
-    scene = Scene(robot).with_frames(source.frames)
+    scene = Scene(robot, guess_pairs=source.guess_pairs).with_frames(source.frames)
     # attached objects first: they would replace a world object of the same id
     for held in source.attached.values() if attached else ():
         scene = scene.attach(held.object, held.link, held.touch_links)

@@ -185,9 +185,11 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     """
     names, rows = list(message.entry_names), [list(row.enabled) for row in message.entry_values]
     default_names, flags = list(message.default_entry_names), list(message.default_entry_values)
-    for what, row in (('rows', rows), *(('values in a row', row) for row in rows)):
+    if len(rows) != len(names):
+        raise wrong(f'the matrix has {len(rows)} rows for {len(names)} names')
+    for row, name in zip(rows, names, strict=True):
         if len(row) != len(names):
-            raise wrong(f'the matrix has {len(row)} {what} for {len(names)} names')
+            raise wrong(f"the row of '{name}' has {len(row)} values for {len(names)} names")
     if len(flags) != len(default_names):
         raise wrong(f'{len(flags)} default values for {len(default_names)} default names')
     pairs = {(names[i], names[j]): rows[i][j] for i, j in combinations(range(len(names)), 2)}

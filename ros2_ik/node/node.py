@@ -177,6 +177,7 @@ class IKNode(Node):
             if self._motions.moving and now < begin + BRAKING_TIMEOUT:
                 last_moving = now
             self.spin_once(executor, 0.02)
+        self._pool.kill()
         self._servo_process.close()
         self._scene.close()
         # timeout 0: do not wait for unfinished coroutines, some of which would never end

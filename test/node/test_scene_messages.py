@@ -139,7 +139,7 @@ def test_collision_matrix_is_read_above_its_diagonal():
 
 @pytest.mark.parametrize(('arguments', 'said'), [
     ((['a', 'b'], [[True, True]]), '1 rows for 2 names'),
-    ((['a', 'b'], [[True, True], [True]]), '1 values in a row for 2 names'),
+    ((['a', 'b'], [[True, True], [True]]), "the row of 'b' has 1 values for 2 names"),
 ])
 def test_malformed_collision_matrices_are_refused(arguments, said):
     with pytest.raises(RequestError, match=said):

@@ -37,8 +37,10 @@ class ComputeIK(IKEndpoint):
         # `stops` is 0, since this service never moves the robot
         solution = await self.solve(question, answer, 0, 'service solve_ik')
         status = Status(answer.status)
+        # MoveIt's type has no field for what was not checked
+        notes = self.scene.left_out if asked.avoid_collisions else []
         set_status(response, Status.NO_IK_SOLUTION if status in SEARCH_FAILED else status,
-                   answer.message)
+                   '; '.join([answer.message, *notes]))
         if status is Status.SUCCESS:
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)

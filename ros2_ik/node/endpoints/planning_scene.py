@@ -109,4 +109,3 @@ class PlanningSceneEndpoints(Endpoint):
             self.scene.apply(scene, done)
         except Exception as error:
             done(error)
-

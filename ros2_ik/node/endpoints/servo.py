@@ -138,6 +138,7 @@ class Servo(Endpoint):
                         'true')
         dimensions = tuple(given or parameters.servo_control_dimensions)
         checker = self.scene.checker(scene)
+        notes = [*([] if checker else [COLLISIONS_OFF]), *self.scene.left_out]
         if self._begun:
             await self._switch_off()
         self._controllers = await self.motions.acquire_for_servo(
@@ -158,8 +159,7 @@ class Servo(Endpoint):
             raise RequestError(Status.CONTROL_FAILED, reason)
         of = f" of '{tip}'" if tip else ''
         return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
-                          f'{scaling:g} of their velocity limits',
-                          *([] if checker else [COLLISIONS_OFF])])
+                          f'{scaling:g} of their velocity limits', *notes])
 
     def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
                scene: Scene, checked: bool, dimensions: tuple[bool, ...]) -> None:

@@ -56,7 +56,7 @@ class PathChecks:
                                'the scene belongs to another robot description')
         checker = self._scene.checker(scene)
         if checker is None:
-            execution.notes = [COLLISIONS_OFF]
+            execution.notes = [COLLISIONS_OFF, *self._scene.left_out]
             return None
         first = dict(zip(execution.joints, motion.at(0.0).position.tolist(), strict=True))
         # joints that the motion does not move, but that move bodies of the check
@@ -78,7 +78,7 @@ class PathChecks:
                 f"{min(others & beside)}', and a path can be checked only while all other joints "
                 'are at rest; repeat the request later (or with avoid_collisions: false)')
         start = self._state.start(execution.robot, assumed | first, frozenset(), checked=others)
-        execution.notes = start.notes
+        execution.notes = [*start.notes, *self._scene.left_out]
         resolution = self._context.parameters.path_resolution
         return PathCollisionCheck(checker, motion, start.q, resolution)
 

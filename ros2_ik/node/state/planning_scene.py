@@ -107,7 +107,9 @@ class CollisionGeometry:
                            f"'{robot.name}' in the background; until then distances are those of "
                            'convex hulls')
             # in another thread: the pipe to the new process may be full until it has loaded
-            self._executor.submit(start_process, _make_parts, meshes)
+            self._executor.submit(start_process, _make_parts, meshes).add_done_callback(
+                lambda started: started.exception() and self._log.error(
+                    f'convex parts are not computed: {started.exception()}'))
         return checker
 
 
@@ -204,6 +206,12 @@ class PlanningScene:
                     '(avoid_collisions: false disables the check)')
             return None
         return collision_checker(scene.robot, scene, *self.geometry.options)
+
+    @property
+    def left_out(self) -> list[str]:
+        """A note on links whose geometry is left out of all checks, or nothing."""
+        links = self.geometry.made().geometry.left_out
+        return [f'not checked for collisions: {listed(links)}'] if links else []
 
     def of_state(self, state: RobotState, robot: Robot, what: str) -> StateInScene:
         """

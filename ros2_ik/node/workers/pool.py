@@ -147,6 +147,12 @@ class Pool:
         self._ending = True
         self.cancel()
 
+    def kill(self) -> None:
+        """Kill all workers: one that computes in C++ may notice the closed pipe late."""
+        with self._lock:
+            for member in self._members:
+                member.process.kill()
+
     def _start_missing(self) -> None:
         """Start missing workers, and the fork server if it was killed."""
         while len(self._members) < self.size and not self._ending:
@@ -216,7 +222,7 @@ class Pool:
             self._members.remove(member)
         member.process.join(EXIT_TIMEOUT)
         how = f'died (exit code {member.process.exitcode})'
-        # the end of a terminal ends workers as well
+        # `kill`, and SIGHUP of a closed terminal, end workers as well
         if not self._ending:
             self._log.error(f'a worker process {how}; another one takes its place')
         for job in [job for job in member.jobs.values() if not job.ended]:

@@ -64,7 +64,7 @@ def serve(connection: Connection) -> None:
     worker = Worker(connection)
     threading.Thread(target=worker.receive, daemon=True).start()
     # the pipe is closed: `receive` ends the process as well
-    with suppress(OSError):
+    with suppress(BrokenPipeError, ConnectionResetError):
         while True:
             worker.turn()
 
@@ -82,7 +82,7 @@ class Worker:
 
     def receive(self) -> None:
         """Receive calls, in a thread; end the process when the node closes the pipe or ends."""
-        with suppress(EOFError, OSError):
+        try:
             while True:
                 method, arguments = self._connection.recv()
                 # at once: a cancellation ends a long attempt early
@@ -90,7 +90,12 @@ class Worker:
                     self._cancelled.update(arguments)
                 # after the attempt: other searches would overwrite shared buffers of its search
                 self._calls.put((method, arguments))
-        os._exit(0)
+        except (EOFError, OSError):
+            os._exit(0)
+        # such as a message that cannot be unpickled: the pool starts another worker
+        except Exception:
+            traceback.print_exc()
+            os._exit(1)
 
     def turn(self) -> None:
         """Make all calls (wait for one if no search is open), then run one attempt."""
