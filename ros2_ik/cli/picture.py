@@ -108,7 +108,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     from ros2_ik.view.status import largest_change
     problem = {**goal_fields(args), 'follow_frames': True,
                'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1}
-    # refuses missing geometry, which the viewer only names
+    # refuse missing geometry; the viewer only lists it as not checked
     if not args.allow_collisions:
         make_checker(scene.robot, scene)
     try:

@@ -51,7 +51,7 @@ class Cell:
         self.target = np.array(self._reachable().transform(self.tip))     # T_root_tip (4, 4)
 
     def _reachable(self) -> Configuration:
-        """Return a random configuration with a free straight path of joints from home."""
+        """Return a random configuration whose straight joint path from home has no contact."""
         robot, shipped = self.robot, self.shipped
         names = (robot.group(shipped.group).joint_names if shipped.group
                  else robot.moving_joints(self.tip))

@@ -116,7 +116,7 @@ def _orientation(asked: OrientationConstraint, scene: Scene,
     tolerance = [abs(getattr(asked, f'absolute_{axis}_axis_tolerance')) for axis in 'xyz']
     if math.isnan(sum(tolerance)):
         raise wrong(f'absolute tolerances are {tolerance}; valid: numbers')
-    # as in MoveIt: the sign is ignored, and an axis with a tolerance from pi on is free
+    # as in MoveIt: the sign is ignored, and an axis with a tolerance of pi or more is free
     tolerance = [number if number < math.pi else math.inf for number in tolerance]
     fields: dict[str, object]
     if asked.parameterization == OrientationConstraint.XYZ_EULER_ANGLES:

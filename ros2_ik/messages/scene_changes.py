@@ -29,7 +29,7 @@ MAX_REQUEST_TRIANGLES = 20_000
 
 
 def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
-    """Raise RequestError if a request has too many shapes or triangles; nothing is converted."""
+    """Raise RequestError if a request has too many shapes or triangles; none is converted yet."""
     # the planes of a BoundingVolume, which has none, are ()
     shapes = [shape for each in objects
               for shape in (*each.primitives, *each.meshes, *getattr(each, 'planes', ()))]

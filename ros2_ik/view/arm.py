@@ -1,4 +1,4 @@
-"""A robot of the viewer, with its solver and its scene; here it is simulated."""
+"""A simulated robot of the viewer, with its solver and its scene."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -44,7 +44,7 @@ def branch(name: str) -> str:
 
 
 def rgb(color: Color) -> tuple[int, int, int]:
-    """Convert a colour in [0, 1] to viser's colours in 0 ... 255."""
+    """Convert a colour with components in [0, 1] to viser's components, 0 to 255."""
     r, g, b = (round(255 * value) for value in color)
     return r, g, b
 

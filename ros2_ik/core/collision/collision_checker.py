@@ -299,7 +299,7 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
         others = [*number_of] if name in scene.attached else geometry.links
         checked[[number_of[other] for other in others], number_of[name]] = [
             not _may_touch(scene, other, name) for other in others]
-    # a matrix by item, without the pairs of items on one joint
+    # the same for items, of which one name may have several; not for items on the same joint
     numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
     joints = np.array([item.joint for item in items], dtype=np.intp)
     return np.triu(checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints), 1)

@@ -82,7 +82,7 @@ class NearPairs:
 
 @lru_cache(maxsize=8)
 def _bodies(robot: Robot) -> tuple[Tree, Array]:
-    """Return the tree of all joints, and poses (j, 4, 4) of Pinocchio's joints in its bodies."""
+    """Return the tree of all joints, and poses (j, 4, 4) of Pinocchio's joints in these."""
     model = robot.model
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))

@@ -1,4 +1,4 @@
-"""The Levenberg-Marquardt descent of solvers/lm.py, for rows with bounds in a box of limits."""
+"""The Levenberg-Marquardt descent of solvers/lm.py, for rows with bounds and limited variables."""
 
 import numpy as np
 

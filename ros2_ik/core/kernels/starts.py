@@ -1,4 +1,4 @@
-"""Numbered starts of descents: start 0 is the seed, then N_NEAR starts near it, random ones."""
+"""Numbered starts of descents: the seed (number 0), N_NEAR starts near it, then random ones."""
 
 import numpy as np
 

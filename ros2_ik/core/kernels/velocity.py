@@ -256,7 +256,8 @@ def damp_oscillations(step, box, dt):
     """
     Damp joints that reverse from step to step, which no smooth motion does.
 
-    Joints oscillate near a singularity, and where a row's gradient differs at both ends of a step.
+    Joints oscillate near a singularity, and where a row's gradient at the end of a step differs
+    from that at its start.
     Each reversal multiplies the damping by SWING_GROWTH; it decays in steps without a reversal.
     Without damping, 6 of 96 arms whose hand was pulled into the base column oscillated at up
     to 1.2 rad/s without end, and arms with targets near singularities at up to 1.4 rad/s.

@@ -28,7 +28,7 @@ def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> Join
     """
     Return the largest change between two configurations (nq,), full turns counted.
 
-    Planar and floating joints are left out; None without any other joint.
+    Planar and floating joints are left out; returns None if there are no other joints.
     """
     changes = np.abs(after - before).tolist()
     scalar = [joint for joint in joints if joint.is_scalar]

@@ -114,7 +114,7 @@ def _narrowed(leader: Joint, follower: Joint) -> Joint:
     if kind == 'continuous' and (math.isfinite(lower) or math.isfinite(upper)
                                  or not follower.mimic.turns_along):
         kind = 'revolute'
-    # URDF files often have a velocity limit of 0 for mimic joints, which is no limit
+    # URDF files often give mimic joints a velocity limit of 0; it counts as no limit
     velocity = (follower.velocity_limit / abs(multiplier) if follower.velocity_limit > 0
                 else math.inf)
     # adding 0.0 turns -0.0 into 0.0

@@ -232,7 +232,7 @@ class Robot:
         links = {frame.name: index for index, frame in frames if frame.type == pin.FrameType.BODY}
         joints = {*self.tree.joints, self.base_joint} - links.keys()
         ids = links | {frame.name: index for index, frame in frames if frame.name in joints}
-        # the parent frame of a fixed virtual joint is another name of the root frame
+        # the parent frame of a fixed virtual joint is another name for the root frame
         if world_frame and self.root_joint == 'fixed':
             ids.setdefault(world_frame, ids[self.root_frame])
         return ids

@@ -27,7 +27,7 @@ class Tree:
     - `before` (12,): pose of the joint in the parent body (rotation by rows, then position);
     - `kind` of the joint, which moves along z (PRISMATIC), rotates about z (REVOLUTE), or is
       FLOATING;
-    - `place`: index in the active values of the joint value x (floating joint: of the first of
+    - `place`: index of the joint value x among the active values (floating joint: of the first of
       its seven values); the joint position is `multiplier` x + `offset`;
     - `column`: first column of the joint in the tangent space of the active joints.
 
@@ -111,9 +111,9 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
     """
     Return a sphere around the first moving joint that contains all positions of `tip`, or None.
 
-    Its centre (3,), its radius [m] and the name of the joint. Joints not in `moving` stay at q
-    (nq,). None if no joint moves the tip, or if no such sphere exists: with a planar or floating
-    base, or with a prismatic joint that has no limits.
+    Returns its centre (3,), its radius [m] and the name of that joint. Joints not in `moving` stay
+    at q (nq,). None if no joint moves the tip, or if no such sphere exists: with a planar or
+    floating base, or with a prismatic joint that has no limits.
     """
     names = tuple(name for name in robot.joint_names if name in moving)
     tree = tree_of(robot, (robot.frame_id(tip),), names, q)

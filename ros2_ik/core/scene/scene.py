@@ -211,7 +211,7 @@ class Scene:
         """Set the padding [m], >= 0, of links by name; a link gets thicker on all sides."""
         padded = dict(self.padding)
         for link, value in entries(padding, 'padding', InvalidSceneError):
-            # unlike in MoveIt no negative padding: a link that is made thinner hides contacts
+            # unlike MoveIt, refuse negative padding: a link made thinner would hide contacts
             padded[link] = non_negative(value, f"padding of '{self._link(link)}'",
                                         InvalidSceneError)
         kept = {link: value for link, value in padded.items() if value}

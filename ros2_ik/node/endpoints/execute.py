@@ -46,8 +46,8 @@ class Execute(Endpoint):
         """
         Brake all motions, and answer without waiting for rest.
 
-        Succeeds even if nothing was moving; fails if another client moves the arm, or this is
-        unknown.
+        Succeeds even if nothing was moving; fails if another client moves the arm, or
+        if it is unknown whether one does.
         """
         motions = self.motions
         moves = motions.foreign_motion()

@@ -150,7 +150,7 @@ class Follower:
         return program
 
     def _carrier(self) -> str | None:
-        """Return the parent link of the tip's first servoed joint, None for the root frame."""
+        """Return the joint before the tip's first servoed joint, None for the root frame."""
         # motion of the joints before the first servoed joint is not part of the tip's velocity
         model = self.robot.model
         chain = model.supports[model.frames[self.robot.frame_id(self.begin.tip)].parentJoint]
