@@ -76,7 +76,7 @@ class IKNode(Node):
                                      lambda message: offer(urdf=message.data), LATCHED),
             self.create_subscription(String, 'robot_description_semantic',
                                      lambda message: offer(srdf=message.data), LATCHED)]
-        # best effort and volatile match all publishers; QoS events are off: they slow services down
+        # best effort and volatile match all publishers; QoS events, which slow services, are off
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.take,
                                  qos_profile_sensor_data, event_callbacks=unwatched)

@@ -130,7 +130,7 @@ class FrameOrientation(FormedFunction):
     their opposite. There the slope of the chord's length, cos(theta / 2), is zero although a cost
     is greatest; the Jacobian keeps a slope of 1e-3. The gradient of the angle is a unit moment
     along n, at theta = 0 along the reference's x axis; bounds of exactly 0 replace the angle by
-    the vector. Euler angles are singular at pitch = +-pi/2; there roll is the whole rotation and
+    the vector. Euler angles are singular at pitch = +-pi/2; there roll includes yaw, and
     yaw is 0, as in MoveIt. Their Jacobian is exact down to cos(pitch) = 1e-3; closer to the
     singularity it is regularized to stay below 1e6. Roll and yaw jump at +-pi.
     """
