@@ -231,9 +231,20 @@ def test_braking_keeps_limits_if_goals_are_accepted_late(
     assert np.abs(braking(times, 1)).max() < FASTEST * 1.05
 
 
+def test_goal_accepted_late_is_cancelled_if_nothing_shows_that_the_arm_moves(monkeypatch, goals):
+    """Past defect: after a pause of the node, whose first reading has no velocity, it moved."""
+    arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
+    execution = arm.go(2.8, -1.4)
+    arm.now += 0.3
+    arm.hear(-1.4, arm.now - 0.04)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    goals[0][1].answered(handle := Handle())
+    assert handle.cancelled and len(goals) == 1
+
+
 @pytest.mark.parametrize('after', [None, 0.0, 0.03, 0.1])
 @pytest.mark.parametrize('held', [0.12, 0.2, 0.3])
-def test_braking_keeps_limits_if_the_node_is_held_while_a_goal_is_accepted(
+def test_braking_keeps_limits_if_the_response_to_a_goal_is_late(
         monkeypatch, goals, held, after):
     """
     Past defects: the arm, ahead of the known begin, reversed at 2 to 3 times the limit.

@@ -22,7 +22,11 @@ from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.controllers.trajectory_controller import duration_message, seconds_of
+from ros2_ik.node.controllers.trajectory_controller import (
+    duration_message,
+    RECEIVE_DELAY,
+    seconds_of,
+)
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 
 BACK = 1e-6     # no joint goes back by more [rad]
@@ -304,6 +308,17 @@ def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
         outcome = execution.supervise()
     assert (outcome.status == Status.SUCCESS) is kept, outcome
     assert ('do not keep step' in outcome.message) is not kept
+
+
+def test_stop_of_an_arm_below_its_goal_does_not_change_later_stops(monkeypatch):
+    """Past defect: it counted as ahead of its commands, further at each such stop."""
+    arm = Arm(monkeypatch, Trajectories)
+    execution, began = arm.go(0.4), arm.now
+    while arm.now < began + execution.motion.duration + 1:
+        arm.now += PERIOD
+        arm.hear(execution.motion.at(arm.now - began).position[0] - 0.003)
+    execution.stop(Status.CONTROL_FAILED, 'did not arrive')
+    assert arm.controller.receive_delay == RECEIVE_DELAY
 
 
 @pytest.mark.parametrize('released', [0, 1])

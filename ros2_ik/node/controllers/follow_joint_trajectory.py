@@ -16,6 +16,7 @@ from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
     JointTrajectoryController,
+    PATH_TOLERANCE,
     RECEIVE_DELAY,
 )
 
@@ -96,8 +97,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         is_of_motion, withdrawn = name in self._goals, self._withdrawn
         if handle.accepted:
             # the response is late, and the joints move already: brake below
-            if (is_of_motion and withdrawn and not self.released
-                    and self.context.joint_states.moves(self.joints)):
+            if is_of_motion and withdrawn and not self.released and self._has_left(withdrawn[0]):
                 self._withdrawn = None
                 self._begin(withdrawn[0], braking=False)
                 self.began = math.inf
@@ -123,6 +123,13 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             # the motion's goal would run unsupervised if its braking was rejected
             for before in filter(None, self._goals.values()):
                 before.cancel_goal_async()
+
+    def _has_left(self, motion: Motion) -> bool:
+        """Return whether the joints are known to have left the start of a motion."""
+        states = self.context.joint_states
+        away = np.abs(states.away(self.joints, motion.at(0.0).position)).max()
+        return bool(away > PATH_TOLERANCE or states.have_velocities(self.joints)
+                    and states.moves(self.joints))
 
     def _on_result(self, name: bytes,
                    answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
@@ -151,7 +158,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         if self.began < math.inf:
             super().stop(limits, bounds)
-        # no goal has been accepted: nothing moves, and the joints stay at the start of the motion
+        # no goal is known to be accepted: the joints are believed to be at the start
         else:
             self._withdrawn = self.motion, limits, bounds
             self._come_to_rest(self.motion.at(0.0).position, 0.0)

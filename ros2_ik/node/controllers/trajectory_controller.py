@@ -17,7 +17,7 @@ from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.core.internals import braking_motion
 from ros2_ik.node.controllers.controller import Controller, nearest_time, passes_goal
 from ros2_ik.node.controllers.topics import CommandTopic
-from ros2_ik.node.motion.tracking import FINE_STEP, fine_tracking, MAX_LEAD
+from ros2_ik.node.motion.tracking import FINE_STEP, fine_tracking, MAX_LEAD, Tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # between two points [s]
@@ -53,7 +53,7 @@ class TrajectoryOutput(ServoOutput):
     n_node_subscriptions = 1    # which detects commands of other clients
 
     def concerns(self, message: JointTrajectory) -> bool:
-        # a trajectory without points ends the current trajectory
+        # a trajectory without points may end the current trajectory
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)
 
     def message(self, knots: Sequence[Knot]) -> JointTrajectory:
@@ -187,35 +187,42 @@ class JointTrajectoryController(Controller):
                            np.zeros(len(velocity)))
 
     def _follows(self) -> bool:
-        """
-        Return whether the measured joints are on their path, at most USUAL_DELAY late.
+        """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
+        found = self._tracking()
+        # compared delays are rounded to steps
+        return (found.aside <= PATH_TOLERANCE
+                and found.delay <= USUAL_DELAY + FINE_STEP / 2)
 
-        Joints that are ahead correct the begin of a motion whose response was late.
-        """
+    def _tracking(self) -> Tracking:
         # the motion began between the sending of its goal and the response
-        states = self.context.joint_states
-        found = fine_tracking(self.joints, self.commanded, states,
-                              -max(MAX_LEAD, self.receive_delay))
-        if found.aside > PATH_TOLERANCE:
-            return False
+        return fine_tracking(self.joints, self.commanded, self.context.joint_states,
+                             -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
+
+    def _correct_begin(self) -> None:
+        """Set the begin of a motion whose response was late to a time that its joints fit."""
+        states, late = self.context.joint_states, self.receive_delay - RECEIVE_DELAY
+        # without a late response, and with it before the sending, no other begin is possible; on
+        # a curve, joints fit several
+        if late <= MAX_LEAD or self.motion.is_curved or states.stale(self.joints):
+            return
+        found = self._tracking()
         # joints at the start fit each begin; joints that have moved, one only
         moved = np.abs(states.away(self.joints, self.motion.at(0.0).position)).max()
-        if found.delay < -MAX_LEAD and moved > PATH_TOLERANCE:
-            self.began += found.delay
-            self.receive_delay += found.delay
-        # compared delays are rounded to steps
-        return found.delay <= USUAL_DELAY + FINE_STEP / 2
+        if found.delay < -MAX_LEAD and found.aside <= PATH_TOLERANCE < moved:
+            early = min(-found.delay, late)
+            self.began -= early
+            self.receive_delay -= early
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
+        self._correct_begin()
         now, motion, measured = self.context.now(), self.motion, self._measured()
-        follows = self._follows()
         # on a curve, a joint can have states of both directions, so that it must reverse from some
         may_reverse, on_path = motion.is_curved, True
         if measured:
             # of the states commanded up to now
             nearest = motion.at(nearest_time(motion, measured.position,
                                              min(now - self.began, motion.duration)))
-        if measured is None or follows:
+        if measured is None or self._follows():
             # from the most delayed measured state to the state commanded when the message arrives
             at = self.commanded(now - USUAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
