@@ -333,15 +333,15 @@ class Follower:
             at = self.q[joint.index]
             if min(at - joint.lower, joint.upper - at) < NEAR_BOUND:
                 return BOUND, f"slow: at the position limit of '{name}'"
+        wanted = value * self.begin.dimensions
+        if lasting and (axis := missing_axis(self._jacobian(self.q), wanted)):
+            return SINGULAR, f'slow: no joint moves the tip along or about {axis} here'
         if condition > NEAR_SINGULAR:
             return at_singularity if halted else (LEAVING, 'slow: leaves a singularity')
         if not lasting:
             return NO_WARNING, FOLLOWS
         if gap < SURFACE:
             return slow_near
-        wanted = value * self.begin.dimensions
-        if axis := missing_axis(self._jacobian(self.q), wanted):
-            return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         if self._is_short and wanted[3:].any():

@@ -14,6 +14,7 @@ from pathlib import Path
 import time
 import traceback
 from types import SimpleNamespace
+from typing import Any
 
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -171,16 +172,20 @@ class Loop:
 
     def _receive(self) -> None:
         # methods, and their arguments
-        calls = list[tuple[Callable[..., None], tuple[object, ...]]]()
+        calls = list[tuple[Callable[..., None], tuple[Any, ...]]]()
         try:
             while not self._gone and self._connection.poll():
                 calls.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
-        # a later scene replaces all earlier changes
-        changes = {i: arguments[1] for i, (_, arguments) in enumerate(calls)
+        # a later scene replaces all earlier changes, whose moves are added to its own
+        changes = {i: arguments for i, (_, arguments) in enumerate(calls)
                    if arguments[:1] == (Session.change_scene,)}
-        newest = max((i for i, scene in changes.items() if scene), default=0)
+        newest = max((i for i, (_, scene, _) in changes.items() if scene), default=0)
+        if newest in changes:
+            poses = {name: pose for i, (_, _, moved) in changes.items() if i <= newest
+                     for name, pose in moved.items()}
+            calls[newest] = calls[newest][0], (*changes[newest][:2], poses)
         for i, (method, arguments) in enumerate(calls):
             if i >= newest or i not in changes:
                 self._called = time.monotonic()
@@ -315,10 +320,10 @@ class Session:
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
         self._knots = deque[Knot]()
-        # times of the last step, and of the last step with motion; nothing is published before it
+        # of the begin, the last step, and the last step with motion, before which nothing is sent
         self._began = self._stepped = time.monotonic()
         self._moved = -math.inf
-        # last commanded time, on the motion clock [ns], as those of knots
+        # `_time`, of the last command, and the times of knots are on the motion clock [ns]
         self._checked, self._time = 0.0, 0
         self._velocities = Velocities()
         self._ended_at = math.inf
@@ -351,7 +356,7 @@ class Session:
             # an object that is attached now moves with the arm
             self._velocities.keep(scene.objects)
             follower.set_scene(scene)
-        follower.move_objects(poses, self._velocities.at(now))
+        follower.move_objects({} if scene else poses, self._velocities.at(now))
 
     def take_base(self, value: Array) -> None:
         """Set the positions of the base joint, whose velocity is estimated from its last moves."""
@@ -508,7 +513,9 @@ class Session:
             if output.ahead:
                 # start at the last knot that is at least ahead / 2 older than the current step
                 since = self._time - round((output.ahead / 2) * 1e9)
-                first = max(bisect_right(knots, since, key=lambda knot: knot.time) - 1, 0)
+                first = bisect_right(knots, since, key=lambda knot: knot.time) - 1
+                # controllers refuse times before 0, as of knots before simulated time restarted
+                first = max(first, bisect_right(knots, -stamp(0), key=lambda knot: knot.time))
                 recent = [*knots[first:], rest]
             topic.publish(output.message([Knot(stamp(at), position[chosen], velocity[chosen])
                                           for at, position, velocity in recent]))
@@ -517,7 +524,7 @@ class Session:
         """Publish the last trajectory again, after an update of a slowed controller."""
         # A slowed controller that updates several times per trajectory would lag behind it, and
         # catch up at the next one: only the first sample of a trajectory is at the current time.
-        if not self.over and time.monotonic() < min(self._stepped + 2 * self.dt,
+        if not (self.over or self.fault) and time.monotonic() < min(self._stepped + 2 * self.dt,
                                                     self._moved + HOLD_TIME):
             topic.repeat()
 
