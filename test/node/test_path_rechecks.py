@@ -16,6 +16,8 @@ AT, RADIUS, HEIGHT = 1.2, 0.3, 0.55     # of a post in the way of the hand [rad,
 class Surroundings:
     """An empty scene to which a post is added; joints other than JOINT are at HOME."""
 
+    left_out = ()
+
     def __init__(self, arm):
         self._robot, self.known = arm.robot, SimpleNamespace(scene=Scene(arm.robot))
         self._state = SimpleNamespace(known=lambda _: HOME, start=self._start)

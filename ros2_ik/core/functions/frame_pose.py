@@ -158,6 +158,7 @@ class FrameOrientation(FormedFunction):
 
     def numbers(self) -> Parameters:
         rows = ['xyz'.index(axis) for axis in self.axes]
+        # the indices are padded to three
         return len(rows), [*rows, 0, 0][:3], self.reference, self.offset, self.form_number
 
     @formula

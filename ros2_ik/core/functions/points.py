@@ -48,7 +48,7 @@ class FramePosition(RelativeFunction):
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # f_i = sum_j a_ij . p_j - b_i for points p_j in A
+        # f_i = sum_j a_ij . p_j - b_i, points p_j and directions a_ij along the axes of A
         # parameters: m, n, points (3 n), b (m), a (3 m n)
         count, points = int(parameters[0]), int(parameters[1])
         for i in range(count):

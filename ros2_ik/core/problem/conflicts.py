@@ -82,7 +82,7 @@ def _function_bounds(problem: IKProblem) -> Iterator[Bound]:
         elif masses := function.masses(problem.robot):
             key = masses.frames, masses.relative_to, masses.parameters.tobytes()
         for i, label in enumerate(constraint.labels if key else ()):
-            yield ((key, label), f'{constraint.name} ({label})',
+            yield ((key, i), f'{constraint.name} ({label})',
                    float(constraint.lower[i]) - slack, float(constraint.upper[i]) + slack)
 
 

@@ -1,6 +1,7 @@
 """Conflicting constraints are reported; test_proofs.py checks for false reports."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from ros2_ik.core import (
@@ -42,6 +43,19 @@ def test_disjoint_bounds_of_one_function_conflict(robot, function):
         assert conflict(asked(robot, *((function, *np.clip([value + low, value + high],
                                                            *function.range))
                                        for low, high in (first, second)))) is None
+
+
+def test_rows_of_one_name_in_different_functions_do_not_conflict(robot):
+    """Past defect: 'y' of a turned frame was compared with another row of equal parameters."""
+    turned = pin.SE3(np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]), np.zeros(3))
+    functions = (FramePosition('tip', axes='xy'),
+                 FramePosition('tip', T_relative_A=turned, axes='yz'))
+    at = Configuration(robot, robot.random_q(np.random.default_rng(3)))
+    values = [function.value(at) for function in functions]
+    assert np.ptp(values, axis=0).max() < 1e-12
+    assert conflict(asked(robot, *((function, value - 0.01, value + 0.01)
+                                   for function, value in zip(functions, values, strict=True)))
+                    ) is None
 
 
 def test_joint_bounds_outside_the_limits_conflict(small):
