@@ -333,7 +333,8 @@ class Follower:
             at = self.q[joint.index]
             if min(at - joint.lower, joint.upper - at) < NEAR_BOUND:
                 return BOUND, f"slow: at the position limit of '{name}'"
-        wanted = value * self.begin.dimensions
+        # only twists last: the other modes have no dimensions
+        wanted = value * self.begin.dimensions if lasting else value
         if lasting and (axis := missing_axis(self._jacobian(self.q), wanted)):
             return SINGULAR, f'slow: no joint moves the tip along or about {axis} here'
         if condition > NEAR_SINGULAR:
