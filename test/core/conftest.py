@@ -52,6 +52,16 @@ def load():
 
 
 @pytest.fixture(scope='session')
+def panda(load):
+    return load('panda')
+
+
+@pytest.fixture(scope='session')
+def ur5(load):
+    return load('ur5')
+
+
+@pytest.fixture(scope='session')
 def small():
     """Make a small robot, cached."""
     return cache(lambda name, root='fixed': Robot.from_urdf(SMALL[name], root_joint=root))

@@ -13,7 +13,6 @@ from ros2_ik.core import (
     MotionLimits,
     path_motion,
     PoseTarget,
-    Robot,
     Scene,
     SceneObject,
     solve_path,
@@ -100,11 +99,6 @@ START = {'panda_joint2': -0.785398, 'panda_joint4': -2.35619, 'panda_joint6': 1.
          'panda_joint7': 0.785398}
 TIP = 'panda_hand_tcp'
 LIMITS = MotionLimits(np.full(7, 2.0), np.full(7, 3.0), np.full(7, 60.0))
-
-
-@pytest.fixture(scope='module')
-def panda():
-    return Robot.load('panda')
 
 
 def search(robot, points):

@@ -56,16 +56,6 @@ def box(name, size, *xyz):
     return SceneObject(name, (Box(size),), pose(xyz))
 
 
-@pytest.fixture
-def ur5(load):
-    return load('ur5')
-
-
-@pytest.fixture
-def panda(load):
-    return load('panda')
-
-
 def test_path_is_solved_where_seeding_with_the_last_solution_fails(ur5):
     poses, starts = seam(HARD), seam_starts()
     assert len(poses) == 1000 and len(starts) == 4

@@ -33,11 +33,6 @@ T_TIP_TOOL = pin.SE3(pin.rpy.rpyToMatrix(0, 0.4, 0), np.array([0.02, 0, 0.03]))
 
 
 @pytest.fixture(scope='module')
-def panda(load):
-    return load('panda')
-
-
-@pytest.fixture(scope='module')
 def scene(panda):
     empty = Scene(panda).add(SceneObject('bin', [Box((0.1, 0.1, 0.1))], T_BIN,
                                          {'grasp': T_BIN_GRASP}))

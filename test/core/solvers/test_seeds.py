@@ -105,27 +105,16 @@ def tiago():
                            package_dirs=[folder.parents[1], folder.parent])
 
 
-@pytest.fixture(scope='module')
-def checker(tiago):
-    return CollisionChecker(tiago)
-
-
-@pytest.fixture(scope='module')
-def drawn(tiago, checker):
-    """Return collision-free seeds, each with a goal in collision."""
-    random = np.random.default_rng(1)
+@pytest.mark.parametrize('select', ['first', 'cost'])
+def test_collision_free_seed_remains_a_solution_despite_costs(tiago, select):
+    checker, random = CollisionChecker(tiago), np.random.default_rng(1)
 
     def draw(touching):
         return next(q for _ in range(1000)
                     if checker.collides(q := tiago.random_q(random)) == touching)
-    return [(draw(False), draw(True)) for _ in range(60)]
-
-
-@pytest.mark.parametrize('select', ['first', 'cost'])
-def test_collision_free_seed_remains_a_solution_despite_costs(tiago, checker, drawn, select):
-    for seed, wanted in drawn[:4]:
-        ik = InverseKinematics(tiago)
-        ik.add_posture_cost(wanted)
+    for _ in range(4):
+        seed, ik = draw(False), InverseKinematics(tiago)
+        ik.add_posture_cost(draw(True))
         solution = ik.solve(seed, timeout=0.2, random_state=0, select=select)
         assert solution.success, solution.explain()
         assert accept(ik.problem, solution.q).accepted and not checker.collides(solution.q)
@@ -153,11 +142,6 @@ def test_cost_into_a_table_is_solved_at_its_surface(load):
 # -- how far solutions are from the seed --------------------------------------------------------
 
 ARM_SOLVERS = ('lm', 'sqp', 'clik', 'bfgs', 'slsqp')
-
-
-@pytest.fixture(scope='module')
-def ur5(load):
-    return load('ur5')
 
 
 @pytest.fixture(scope='module')

@@ -21,11 +21,6 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, InvalidTa
 TIP = 'panda_hand_tcp'
 
 
-@pytest.fixture(scope='module')
-def panda(load):
-    return load('panda')
-
-
 def speeds(robot):
     return np.array([joint.velocity_limit for joint in robot.joints])
 

@@ -28,11 +28,6 @@ TIP, DT = 'panda_hand_tcp', 0.01
 
 
 @pytest.fixture(scope='module')
-def panda(load):
-    return load('panda')
-
-
-@pytest.fixture(scope='module')
 def judge(panda):
     return TreeJudge(panda.urdf)
 
@@ -118,11 +113,6 @@ def test_kinetic_energy_is_minimal_among_equal_tool_velocities(panda, start):
     assert step.v == pytest.approx(v, abs=2e-3 * np.abs(v).max())
 
 
-@pytest.fixture
-def q(panda):
-    return panda.to_q({'panda_joint2': 0.3, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
-
-
 @pytest.mark.parametrize('root_joint', ['freeflyer', 'planar'])
 def test_moving_base_does_not_move_without_need(load, root_joint):
     """Pink's low-acceleration task fails; its posture task holds a renamed base."""
@@ -137,15 +127,16 @@ def test_moving_base_does_not_move_without_need(load, root_joint):
 
 
 @pytest.mark.parametrize('what', ['barrier', 'task'])
-def test_distance_barriers_and_tasks_separate_coincident_points(panda, q, what):
+def test_distance_barriers_and_tasks_separate_coincident_points(panda, start, what):
     """Pink divides by zero; the task of placo does not move."""
-    T = Configuration(panda, q).transform(TIP)
+    T = Configuration(panda, start).transform(TIP)
     sphere = PointToPointDistance(TIP, (0, 0, 0), T[:3, 3])
     if what == 'barrier':
-        program = VelocityProgram(panda, [posture_task(q)], DT, barriers=[Barrier(sphere, 0.1)])
+        program = VelocityProgram(panda, [posture_task(start)], DT,
+                                  barriers=[Barrier(sphere, 0.1)])
     else:
-        program = VelocityProgram(panda, [Task(sphere, 0.1), posture_task(q, weight=1e-6)], DT)
-    x = q
+        program = VelocityProgram(panda, [Task(sphere, 0.1), posture_task(start, weight=1e-6)], DT)
+    x = start
     for _ in range(100):
         step = program.step(x)
         assert np.isfinite(step.v).all()
@@ -153,13 +144,13 @@ def test_distance_barriers_and_tasks_separate_coincident_points(panda, q, what):
     assert np.linalg.norm(Configuration(panda, x).transform(TIP)[:3, 3] - T[:3, 3]) > 0.09
 
 
-def test_hard_and_scaled_tasks_beyond_reach_report_their_error(panda, q):
+def test_hard_and_scaled_tasks_beyond_reach_report_their_error(panda, start):
     """Placo raises for hard tasks, and does not move for scaled ones."""
     far = pose((5.0, 0, 0.5))
-    hard = VelocityProgram(panda, [posture_task(q, weight=1e-3)], DT,
+    hard = VelocityProgram(panda, [posture_task(start, weight=1e-3)], DT,
                            constraints=[frame_task(TIP, far)])
     scaled = VelocityProgram(panda, [frame_task(TIP, far, scaled=True)], DT)
-    x = y = q
+    x = y = start
     for _ in range(200):
         one, other = hard.step(x), scaled.step(y)
         x, y = one.q, other.q
