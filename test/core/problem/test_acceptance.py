@@ -165,20 +165,6 @@ def test_target_errors_equal_those_of_pinocchio(load, small, name):
         or not robot.nq
 
 
-def test_target_errors_relative_to_a_moving_frame_agree_with_the_tree(small):
-    robot, judge = small('two_arms'), TreeJudge(SMALL['two_arms'])
-    generator = np.random.default_rng(4)
-    for _ in range(50):
-        q = robot.random_q(generator)
-        T = judge.transform(robot.to_joints(q), 'left_hand', 'right_hand')
-        T_target = T @ pose(generator.normal(size=3), generator.normal(size=3))
-        target = PoseTarget('left_hand', T_target, 'right_hand')
-        error, = accept(IKProblem(robot, target, collisions=False), q).errors
-        position, orientation = pose_error(T, T_target)
-        assert error.position == pytest.approx(position, abs=1e-12)
-        assert error.orientation == pytest.approx(orientation, abs=1e-12)
-
-
 # -- constraints ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('kind', SAMPLES)

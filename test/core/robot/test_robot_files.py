@@ -183,11 +183,3 @@ def test_published_description_has_absolute_paths_of_files_in_package_dirs(packa
     assert f'filename="file://{package}/meshes/part.stl"' in urdf_for_others(robot)
     panda = Robot.load('panda')
     assert urdf_for_others(panda) == panda.urdf
-
-
-@pytest.mark.parametrize(('text', 'words'), [
-    ('<sdf version="1.7"><model name="x"/></sdf>', 'sdf'),
-    ('<mujoco model="x"/>', 'mujoco')])
-def test_sdf_and_mjcf_files_are_refused_by_name(text, words):
-    with pytest.raises(RobotDescriptionError, match=f'<{words}>, not <robot>'):
-        Robot.from_urdf(text)

@@ -35,7 +35,7 @@ BOMB = ('<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b "&a;&a
 REFUSED = {
     'empty': ('', ['URDF', "''"]),
     'no XML': ('<robot name="x"><link', ['URDF', 'XML']),
-    'SDF': ('<sdf version="1.6"><model name="m"/></sdf>', ['sdf', 'robot']),
+    'SDF': ('<sdf version="1.6"><model name="m"/></sdf>', ['<sdf>, not <robot>']),
     'xacro': ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"/>'
               '<xacro:macro name="m"/></robot>', ['xacro']),
     'no links': ('<robot name="x"/>', ['no links']),

@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import (
-    CenterOfMass,
     Configuration,
     FramePosition,
     IKError,
@@ -106,20 +105,6 @@ def test_constraint_of_a_method_holds(load, judge_of, method, arguments, measure
     assert np.all(value >= np.array(lower) - 2e-6) and np.all(value <= np.array(upper) + 2e-6)
     assert judge.outside(solution.joints) == []
     assert ik.problem.constraints == (handle,)
-
-
-def test_center_of_mass_bounds_hold(load):
-    robot = load('panda')
-    ik, judge = InverseKinematics(robot), TreeJudge(robot.urdf)
-    ik.add_constraint(CenterOfMass(axes='xy'), [0.05, 0.02], [0.06, 0.03])
-    solution = ik.solve(timeout=2.0, random_state=0)
-    x, y, _ = judge.center_of_mass(solution.joints)
-    assert 0.05 - 2e-6 <= x <= 0.06 + 2e-6 and 0.02 - 2e-6 <= y <= 0.03 + 2e-6
-    ik = InverseKinematics(robot)
-    ik.add_constraint(CenterOfMass(['panda_link6'], LINK, 'z'), -0.05, 0.05)
-    joints = ik.solve(timeout=2.0, random_state=0).joints
-    mass_at = judge.transform(joints, 'panda_link6', LINK) @ [*judge.masses['panda_link6'][1], 1]
-    assert abs(mass_at[2]) <= 0.05 + 2e-6
 
 
 def test_joint_bounds_hold(load, small):

@@ -14,7 +14,6 @@ from ros2_ik.core import (
     Constraint,
     ExitFlag,
     FramePosition,
-    IKError,
     IKProblem,
     InverseKinematics,
     JointPositions,
@@ -25,7 +24,7 @@ from ros2_ik.core import (
     Solver,
     Status,
 )
-from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, UnknownJointError
+from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.internals import Search
 from ros2_ik.core.solvers.serialization import pack, unpack
 
@@ -229,14 +228,6 @@ def test_solutions_are_ordered_by_the_selection(robot, select, word):
 def test_malformed_options_are_refused(robot, arguments, word):
     with pytest.raises(InvalidOptionError, match=word):
         Search(problem(robot), **arguments)
-
-
-@pytest.mark.parametrize('seeds, error', [
-    ([[0.0]], InvalidStateError), ([[np.nan] * 7], InvalidStateError),
-    ([{'ghost': 1}], UnknownJointError), (5, IKError), ('abc', IKError)])
-def test_malformed_seeds_are_refused(robot, seeds, error):
-    with pytest.raises(error):
-        Search(problem(robot), seeds)
 
 
 def test_selection_that_lacks_its_argument_is_refused(robot):
