@@ -160,11 +160,8 @@ def test_robot_can_be_pickled_and_copied(root_joint):
     (-2.0, 1.0, 0.5), (0.5, 1.0, 1.5), (1.0, 0.0, 1.5), (0.0, 1.0, 1.5)])
 def test_velocity_limit_of_a_mimic_joint_applies_to_its_leader(multiplier, velocity, most):
     """A limit of 0, common for mimic joints, is ignored."""
-    limit = '<limit lower="-1" upper="1" velocity="{}" effort="1"/>'
-    robot = Robot.from_urdf(f"""<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
-        <joint name="lead" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
-          {limit.format(1.5)}</joint>
-        <joint name="follow" type="revolute"><parent link="b"/><child link="c"/>
-          <axis xyz="0 0 1"/>{limit.format(velocity)}
-          <mimic joint="lead" multiplier="{multiplier}"/></joint></robot>""")
+    robot = Robot.from_urdf(urdf(
+        joint('lead', 'revolute', 'a', 'b', axis=Z, limits=(-1.0, 1.0), velocity=1.5),
+        joint('follow', 'revolute', 'b', 'c', axis=Z, limits=(-1.0, 1.0), velocity=velocity,
+              mimic=('lead', multiplier, 0.0))))
     assert robot.joint('lead').velocity_limit == most

@@ -95,13 +95,10 @@ def test_target_in_collision_has_approximate_solutions(load):
 
 def test_joint_at_plus_and_minus_pi_is_one_solution():
     """A joint from -pi to pi, a solution at +-pi, and a seed of 0."""
-    text = """<robot name="r"><link name="a"/><link name="b"/><link name="tip"/>
-      <joint name="turn" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
-        <limit lower="{0}" upper="{1}" effort="1" velocity="1"/></joint>
-      <joint name="end" type="fixed"><parent link="b"/><child link="tip"/>
-        <origin xyz="0.5 0 0"/></joint></robot>"""
-    for half in (np.pi, 3.1416):
-        robot = Robot.from_urdf(text.format(-half, half))
+    for half in (math.pi, 3.1416):
+        robot = Robot.from_urdf(urdf(
+            joint('turn', 'revolute', 'a', 'b', axis=Z, limits=(-half, half)),
+            joint('end', 'fixed', 'b', 'tip', xyz=(0.5, 0, 0))))
         T = Configuration(robot, [np.pi - 2e-6]).transform('tip')
         solution = solve_pose(robot, 'tip', T, solutions=3, timeout=0.2, random_state=0,
                               orientation_tolerance=1e-3, position_tolerance=1e-3)

@@ -1,6 +1,5 @@
 """Random reachable poses are found, and reported solutions are true."""
 
-
 from judge import check, TreeJudge
 import numpy as np
 import pytest
@@ -49,11 +48,6 @@ def test_poses_with_joints_on_their_limits_are_solved(load, judge_of, name):
 TALOS = ['gripper_left_base_link', 'gripper_right_base_link', 'left_sole_link', 'right_sole_link']
 
 
-def targets_of(judge, joints, tips, frame=None):
-    """Return poses of several tips at one configuration."""
-    return [judge.transform(joints, tip, frame) for tip in tips]
-
-
 def near(robot, q, generator, size):
     """Return a configuration near q within the limits; a base does not move."""
     other = q.copy()
@@ -72,7 +66,7 @@ def test_four_tips_of_a_humanoid_with_a_free_base_are_solved(load, home_of):
     for i in range(8):
         q = Configuration(robot, near(robot, home, generator, 0.3)).integrate(
             [*generator.uniform(-0.2, 0.2, 6), *np.zeros(robot.nv - 6)])
-        targets = targets_of(judge, robot.to_joints(q), TALOS)
+        targets = [judge.transform(robot.to_joints(q), tip) for tip in TALOS]
         solution = solve_pose(robot, TALOS, targets, home, timeout=3.0, random_state=i,
                               collisions=False)
         check(judge, solution, list(zip(TALOS, targets, strict=True)))
