@@ -25,12 +25,28 @@ from results import Record, Results
 from ros2_ik.core import compile_all, Robot
 
 try:
-    from collision.contact_judge import ContactJudge
+    from constrained.judge import Judge
+    from fcl_judge import FclJudge
 except ImportError as absent:
     leave(absent, __doc__, 'pytracik drake python-fcl yourdfpy trimesh')
 
 TIMEOUT = 0.2                           # [s]
 LIMITS = 0.02, 0.05, TIMEOUT + 0.05     # of success rates; solvers finish their last descent [s]
+
+
+class ContactJudge(Judge):
+    """Judge of frames and limits that also finds contacts, by python-fcl."""
+
+    def __init__(self, robot: Robot) -> None:
+        super().__init__(robot)
+        self._fcl = FclJudge(robot, raw=True)
+
+    def contact_complaint(self, case: Case, q: np.ndarray) -> str:
+        """Return why an answer (nq,) is wrong, or '' if it is right."""
+        joints, fcl = self.robot.to_joints(q), self._fcl.surround(case.checker.scene)
+        complaint = self.complaint(joints, case.targets) or ', '.join(
+            ' - '.join(sorted(pair)) for pair in fcl.touching(joints))
+        return complaint and f'case {case.seed}: {complaint}'
 
 
 def solvers_for(robot: Robot, found: list[Case], drake: int) -> dict:

@@ -11,6 +11,11 @@ def outside(value, lower, upper) -> float:
     return float(np.max(np.maximum(np.maximum(lower - value, value - upper), 0)))
 
 
+def some_direction(random):
+    vector = random.normal(size=3)
+    return vector / np.linalg.norm(vector)
+
+
 def rotation_angle(R) -> float:
     """Return the angle of a rotation matrix [rad]."""
     # |axis| = 2 sin(angle), trace - 1 = 2 cos(angle)

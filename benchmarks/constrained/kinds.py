@@ -16,7 +16,7 @@ from constrained.directions import (
     Turned,
     TurnedTowards,
 )
-from constrained.geometry import frame_along, ORIGIN, X, Z
+from constrained.geometry import frame_along, ORIGIN, some_direction, X, Z
 from constrained.positions import Apart, Between, Inside, NearLine
 from constrained.whole_body import Balanced, Coupled, Posture
 
@@ -44,11 +44,6 @@ def kind(robot, group=None):
 
 def box(center, *half):
     return center - np.array(half), center + np.array(half)
-
-
-def some_direction(random):
-    vector = random.normal(size=3)
-    return vector / np.linalg.norm(vector)
 
 
 def up_in(frame, at):

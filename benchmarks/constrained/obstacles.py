@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from fcl_judge import FclJudge
 import numpy as np
 
-from constrained.geometry import frame_along, ORIGIN, Z
+from constrained.geometry import frame_along, ORIGIN, some_direction, Z
 from constrained.judge import Judge
 from ros2_ik.core import Robot
 from ros2_ik.core.collision import CollisionChecker
@@ -94,8 +94,7 @@ def with_ball(world: World, at: Judge, random: np.random.Generator, link: str, g
               apart: float = -np.inf) -> World | None:
     """Add a ball exactly `gap` [m] from a link; all other distances are at least `apart` [m]."""
     for _ in range(TRIES):
-        direction = random.normal(size=3)
-        direction /= np.linalg.norm(direction)
+        direction = some_direction(random)
         center = at.point(link, ORIGIN) + (gap + random.uniform(0.1, 0.4)) * direction
         # the radius that leaves exactly the gap
         radius = to_point(world, at, link, center) - gap
