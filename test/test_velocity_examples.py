@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import coal
+from judge import angle
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -137,10 +138,6 @@ def box(size, place):
     return [('', coal.Box(*size), pin.SE3(np.eye(3), np.array(place, float)))]
 
 
-def angle(a, b):
-    return np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
-
-
 def distances(a, b):
     return np.linalg.norm(a - b, axis=1)
 
@@ -235,7 +232,7 @@ def test_arm_engraves_dome():
         T = judge.frame(row, example.TIP)
         from_centre = T[:3, 3] - example.CENTRE
         assert np.linalg.norm(from_centre) == pytest.approx(example.RADIUS, abs=1e-3)
-        assert angle(-T[:3, 2], from_centre) < 0.5
+        assert np.degrees(angle(-T[:3, 2], from_centre)) < 0.5
 
 
 # -- two arms, hands -----------------------------------------------------------------------
@@ -282,7 +279,7 @@ def test_omni_base_drives():
     assert places[600, :2] == pytest.approx((0, 0), abs=1e-4)
     assert np.abs(places[:, :2] @ [0.6, 0.8]).max() < 1e-6
     x_axis = judge.frame(paths[''][300], 'base_footprint')[:3, 0]
-    assert angle(x_axis, np.array([0, -1, 0])) < 0.1
+    assert np.degrees(angle(x_axis, [0, -1, 0])) < 0.1
 
 
 def test_base_velocity_limit():
@@ -292,7 +289,7 @@ def test_base_velocity_limit():
     assert fastest[0] > 0.29 and fastest[5] > 0.79
     T = judge.frame(paths[''][-1], 'base_link')
     assert T[:3, 3] == pytest.approx((2, 0.5, 0.5), abs=1e-3)
-    assert angle(T[:3, 0], np.array([0, 1, 0])) < 0.1
+    assert np.degrees(angle(T[:3, 0], [0, 1, 0])) < 0.1
 
 
 # -- legs ----------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import math
 import threading
 
 from builtin_interfaces.msg import Duration
+from judge import pose_error
 from moveit_msgs.msg import RobotState
 from node_harness import matrix, reachable, seed, stamped, unreachable, values
 import numpy as np
@@ -15,12 +16,9 @@ TIP = 'panda_hand_tcp'
 ARM = [f'panda_joint{i}' for i in range(1, 8)]
 
 
-def errors(judge, joints, target, tip=TIP, frame='panda_link0'):
-    """Return the position and orientation error of a tip by the judge [m, rad]."""
-    T, wanted = judge.transform(joints, tip, frame), matrix(target.pose)
-    turn = np.trace(wanted[:3, :3].T @ T[:3, :3])
-    return (np.linalg.norm(T[:3, 3] - wanted[:3, 3]),
-            np.arccos(np.clip((turn - 1) / 2, -1, 1)))
+def errors(judge, joints, target):
+    """Return the position and orientation error of the tip by the judge [m, rad]."""
+    return pose_error(judge.transform(joints, TIP, 'panda_link0'), matrix(target.pose))
 
 
 @pytest.mark.parametrize('number', range(3))

@@ -1,9 +1,8 @@
 """compute_ik with constraints and costs over DDS, judged by yourdfpy."""
 
-import math
-
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point
+from judge import angle
 from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix
 from node_harness import reachable, seed, stamped, values
 import numpy as np
@@ -24,10 +23,6 @@ def solved(client, **fields):
     response = client.ik(**{**LONG, **fields})
     assert response.status == Status.SUCCESS, f'{response.message}\n{response.explanation}'
     return response
-
-
-def angle(a, b):
-    return math.atan2(np.linalg.norm(np.cross(a, b)), float(np.dot(a, b)))
 
 
 @pytest.fixture

@@ -25,14 +25,11 @@ from moveit_msgs.srv import (
 from node_harness import eventually, matrix, reachable, seed, values
 import numpy as np
 import pytest
-from scene_harness import attached, box, change, diff, octomap_world, pose
+from scene_harness import attached, box, change, diff, HOME, octomap_world, pose
 from std_msgs.msg import Header
 
 ROOT, TIP = 'panda_link0', 'panda_hand_tcp'
-ARM = [f'panda_joint{i}' for i in range(1, 8)]
 pytestmark = pytest.mark.usefixtures('empty_scene')
-HOME = dict(zip([*ARM, 'panda_finger_joint1'], (
-    0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398, 0.02), strict=True))
 
 
 def test_compute_ik_finds_a_solution(client, panda, panda_judge):
