@@ -111,7 +111,7 @@ positive = in_range(float, 1e-9, 1e6)    # for times, lengths and angles
 def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
     """Add --node and --wait; the help text says that the command waits for `wait`."""
     parser.add_argument('--node', default='/ros2_ik',
-                        help='full name of the node (default: %(default)s)')
+                        help='full name of the node (default: /ros2_ik)')
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
                         help=f'seconds to wait for {wait} (default: %(default)g)')
 
@@ -165,11 +165,11 @@ def refuse_robot_arguments(args: argparse.Namespace) -> None:
 
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',
-                  seed: 'Mapping[str, float | Array] | Array') -> 'Scene | None':
-    """Return the scene, None without --scene; `seed` are the robot's joint values."""
-    from ros2_ik.core import Configuration, load_scene
+                  seed: 'Mapping[str, float | Array] | Array') -> 'Scene':
+    """Return the scene, empty without --scene; `seed` are the robot's joint values."""
+    from ros2_ik.core import Configuration, load_scene, Scene
     if args.scene is None:
-        return None
+        return Scene(robot)
     return load_scene(args.scene, robot, Configuration(robot, seed))
 
 

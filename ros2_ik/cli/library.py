@@ -47,7 +47,7 @@ def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[s
     at = robot.to_q(read_start(seed, robot, shipped, degrees))
     try:
         start = robot.to_q(joint_values(goal.seed, robot), at)
-        scene = load_scene_of(args, robot, start) or Scene(robot)
+        scene = load_scene_of(args, robot, start)
         request, checker = read_problem(goal, scene,
                                         lambda scene: make_checker(robot, scene))
         found = prepare(request, World(robot, at, checker))

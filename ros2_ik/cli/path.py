@@ -43,8 +43,7 @@ def add_parser(commands: Commands) -> None:
         description='Find continuous joint values along a path of the tool, and a motion with '
                     'constant speed of the tool.')
     parser.add_argument('file', metavar='FILE', help='the path as YAML')
-    add_robot_arguments(parser, '--robot', required=True,
-                        help='shipped robot (ros2_ik robots lists them), URDF or xacro file')
+    add_robot_arguments(parser, '--robot', required=True)
     parser.add_argument('--output', metavar='FILE.csv',
                         help=f'write times [s] and joint values, one row every {PERIOD:g} s')
     parser.add_argument('--view', action='store_true',
@@ -57,7 +56,7 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> Exit:
     """Solve the path; print, write or show the motion; returns the exit code."""
     from ros2_ik.cli.goal_file import goal_of, read_content
-    from ros2_ik.core import path_motion, Scene, solve_path
+    from ros2_ik.core import path_motion, solve_path
     from ros2_ik.core.errors import unknown_name
     from ros2_ik.core.internals import PATH_OPTIONS
     from ros2_ik.messages.constraints import needs_checker, read_constraints
@@ -74,7 +73,7 @@ def run(args: argparse.Namespace) -> Exit:
     # constraints and costs are written as in a goal
     goal = goal_of({name: content.pop(name) for name in ('constraints', 'costs')
                     if name in content})
-    checker = make_checker(robot, scene or Scene(robot)) if needs_checker(goal) else None
+    checker = make_checker(robot, scene) if needs_checker(goal) else None
     constraints, costs = read_constraints(goal, robot, checker)
     valid = (*FIELDS, *(name for name in PATH_OPTIONS if name != 'cancel'))
     for name in content:
@@ -82,8 +81,8 @@ def run(args: argparse.Namespace) -> Exit:
             raise BadQuestion(f"'{args.file}': {unknown_name('field', name, valid)}")
     tip, tool_path = content.pop('tip'), read_path(content.pop('path'))
     tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
-    path = solve_path(robot, tip, tool_path, scene=scene, seed=start, constraints=constraints,
-                      costs=costs, **content)
+    path = solve_path(robot, tip, tool_path, scene=scene if args.scene else None, seed=start,
+                      constraints=constraints, costs=costs, **content)
     motion = path_motion(path, _limits(robot, path, limits), tip_speed) if path else None
     print('\n'.join([f'{path.status.name}: {path.message}', *path.not_checked]))
     print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, '
@@ -93,7 +92,7 @@ def run(args: argparse.Namespace) -> Exit:
         if args.output:
             _write(motion, args.output)
     if args.view:
-        _show(path, tip, robot.to_q(start), scene or Scene(robot), args)
+        _show(path, tip, robot.to_q(start), scene, args)
     return Exit.NO_SOLUTION if motion is None else Exit.ANSWERED
 
 

@@ -58,7 +58,6 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> Exit:
     """Solve if there is a target; draw the picture; returns the exit code."""
-    from ros2_ik.core import Scene
     from ros2_ik.view.arm import checker_of
     from ros2_ik.view.picture import COLUMNS, Panel, write_picture
     from ros2_ik.view.surfaces import RobotModel
@@ -69,7 +68,7 @@ def run(args: argparse.Namespace) -> Exit:
     back = _camera_direction(*args.direction) if args.direction else None
     robot, shipped = load_robot(args)
     start = read_start(args.joints, robot, shipped, args.deg)
-    scene, q = load_scene_of(args, robot, start) or Scene(robot), robot.to_q(start)
+    scene, q = load_scene_of(args, robot, start), robot.to_q(start)
     # one panel per solution of the target; without a target, one panel of the given joint values
     panels, exit = _answers(args, scene, q) if args.tip or args.xyz or args.rpy or args.quat else (
         [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.ANSWERED)

@@ -51,13 +51,11 @@ def add_parser(commands: Commands) -> None:
                     'a running node. With a node, Ctrl-C ends the search, and the best attempt '
                     'is printed.')
     constrained.add_argument('file', metavar='FILE', help='the goal as YAML')
-    constrained.add_argument('--node', help='full name of the node (default: /ros2_ik)')
-    constrained.add_argument('--wait', type=positive, default=5.0, metavar='S',
-                             help='seconds to wait for the action (default: %(default)g)')
+    add_node_arguments(constrained, 'the action')
     add_robot_arguments(constrained, '--robot',
                         help='shipped robot or URDF file: solve without a node')
     add_json_argument(constrained)
-    constrained.set_defaults(run=run_constrained)
+    constrained.set_defaults(run=run_constrained, node=None)    # None: not given
     call = commands.add_parser(
         'call', help='joint values for target poses, from a running node', epilog=CALL_EXAMPLE,
         description='Request joint values for target poses from a running node.')

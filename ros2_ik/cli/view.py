@@ -128,13 +128,12 @@ def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: Fal
 
 def make_session(args: argparse.Namespace) -> 'Session':
     """Return a session with a simulated robot; raises BadQuestion and IKError."""
-    from ros2_ik.core import Scene
     from ros2_ik.view.arm import Arm
     if args.robot is None:
         raise BadQuestion('no robot is given; valid: ROBOT, or a running node: --node /ros2_ik')
     robot, shipped = load_robot(args)
     start = read_start([], robot, shipped, degrees=False)
-    scene = load_scene_of(args, robot, start) or Scene(robot)
+    scene = load_scene_of(args, robot, start)
     arm = Arm(robot, robot.to_q(start), scene, read_problem_file)
     tips = args.tip or ([] if shipped is None else [tip for _, tip in shipped.chains.values()])
     return _session(arm, tips, args.problem, solving_command(args))
