@@ -285,26 +285,32 @@ def test_rest_is_judged_by_positions_and_stamps(sent):
     assert sent.measured.stood([JOINT]) < 0.1
 
 
-@pytest.mark.parametrize(('late', 'kept'), [(0.2, True), (0.6, False)])
-def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
-    """The path was checked for both together, with the allowed delay."""
+def pair_under_way(monkeypatch, goal):
+    """Return an arm, two controllers of a joint each, `hear` of both joints, and a motion."""
     arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
     pair = [arm.controller, Trajectories('d', joints[1:], '', arm.context)]
 
-    def hear(places):
-        for joint, place in zip(joints, places, strict=True):
-            arm.joint = joint
+    def hear(*places):
+        for arm.joint, place in zip(joints, places, strict=True):
             arm.hear(place)
-    hear([0.0, 0.0])
-    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.0)), pair)
-    motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.0, 1.0],
-                             motion_limits(arm.robot, joints, arm.parameters))
-    execution.send(motion, 0.0)
-    began, outcome = arm.now, None
+    for _ in range(100):
+        arm.now += PERIOD
+        hear(0.0, 0.0)
+    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, goal)), pair)
+    execution.send(straight_motion(arm.robot, joints, [0.0, 0.0], [goal, goal], motion_limits(
+        arm.robot, joints, arm.parameters)), 0.0)
+    return arm, pair, hear, execution
+
+
+@pytest.mark.parametrize(('late', 'kept'), [(0.2, True), (0.6, False)])
+def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
+    """The path was checked for both together, with the allowed delay."""
+    arm, pair, hear, execution = pair_under_way(monkeypatch, 1.0)
+    motion, began, outcome = execution.motion, arm.now, None
     while outcome is None and arm.now < began + motion.duration + 5:
         arm.now += LOOK
-        hear([motion.at(max(arm.now - began - after, 0.0)).position[k]
-              for k, after in enumerate((LOOK, LOOK + late))])
+        hear(*[motion.at(max(arm.now - began - after, 0.0)).position[k]
+               for k, after in enumerate((LOOK, LOOK + late))])
         outcome = execution.supervise()
     assert (outcome.status == Status.SUCCESS) is kept, outcome
     assert ('do not keep step' in outcome.message) is not kept
@@ -324,21 +330,11 @@ def test_stop_of_an_arm_below_its_goal_does_not_change_later_stops(monkeypatch):
 @pytest.mark.parametrize('released', [0, 1])
 def test_one_controller_brakes_and_the_released_one_gets_nothing(monkeypatch, released):
     """The other client moves its joint on while and after the arm brakes."""
-    arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
-    pair = [arm.controller, Trajectories('d', joints[1:], '', arm.context)]
+    arm, pair, hear, execution = pair_under_way(monkeypatch, 1.5)
     ours, theirs = pair[1 - released], pair[released]
-
-    def hear(*places):
-        arm.now += PERIOD
-        for arm.joint, place in zip((*ours.joints, *theirs.joints), places, strict=True):
-            arm.hear(place)
-    for _ in range(100):
-        hear(0.0, 0.0)
-    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.5)), pair)
-    execution.send(straight_motion(arm.robot, joints, [0.0, 0.0], [1.5, 1.5], motion_limits(
-        arm.robot, joints, arm.parameters)), 0.0)
     for _ in range(50):
-        hear(*[execution.motion.at(arm.now + PERIOD - ours.began).position[0]] * 2)
+        arm.now += PERIOD
+        hear(*[execution.motion.at(arm.now - ours.began).position[0]] * 2)
         assert execution.supervise() is None
     sent, (here, fast, _) = theirs.told, execution.motion.at(arm.now - ours.began)
     theirs.on_foreign_command(JointTrajectory(joint_names=list(theirs.joints), points=[
@@ -352,8 +348,10 @@ def test_one_controller_brakes_and_the_released_one_gets_nothing(monkeypatch, re
     assert np.abs(braking(times, 2)).max() < LIMIT * 1.05 and braking(times, 1).min() > -BACK
     begin, outcome = arm.now, None
     while outcome is None:
-        after = arm.now + PERIOD - begin
-        hear(braking(min(after, braking.x[-1])), here[0] + 0.1 * after)
+        arm.now += PERIOD
+        after = arm.now - begin
+        places = braking(min(after, braking.x[-1])), here[0] + 0.1 * after
+        hear(*(places if released else places[::-1]))
         outcome = execution.supervise()
     assert outcome.status == Status.CONTROL_FAILED and 'another client' in outcome.message
     assert 'but' not in outcome.message and theirs.told is sent and theirs.released

@@ -1,14 +1,13 @@
 """Braking motions: to rest within limits, along the same line."""
 
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from small_robots import joint, urdf, X
 
-from ros2_ik.core import MotionLimits, MotionState, Robot, straight_motion
+from ros2_ik.core import MotionLimits, Robot, straight_motion
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.internals import braking_motion
 
@@ -30,16 +29,6 @@ def test_braking_has_the_distance_of_velocity_and_acceleration():
     assert half.position == pytest.approx([1.12, -0.03])
     assert half.velocity == pytest.approx([0.4, -0.1])
     assert half.acceleration == pytest.approx([-2.0, 0.5])
-
-
-def test_braking_needs_little_memory():
-    """Past defect: 3 MB, whose new pages took half of the time of the first stop."""
-    fast, limits = np.ones(7), MotionLimits(*np.array([[2.0], [3.0], [60.0]]) * np.ones(7))
-    states = [MotionState(0.01 * k * fast, 0.1 * k * fast, 0 * fast) for k in range(8)]
-    tracemalloc.start()
-    braking_motion('abcdefg', 0 * fast, fast, limits, states)
-    assert tracemalloc.get_traced_memory()[1] < 400_000
-    tracemalloc.stop()
 
 
 def begun(motion, position, velocity):
