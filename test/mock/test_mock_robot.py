@@ -255,7 +255,7 @@ def test_page_lists_the_faults_and_their_defaults():
 
 
 def test_page_names_the_controllers_of_the_robots():
-    text = re.search(r'So panda has(.*?)\. Each', PAGE, re.S)[1]
+    text = re.search(r'For example, panda has(.*?)\. Each', PAGE, re.S)[1]
     for name in ('panda', 'ur5', 'baxter'):
         shipped = shipped_robots()[name]
         for group in controlled_groups(shipped, Robot.load(shipped)):
