@@ -65,7 +65,7 @@ class DistanceCheck:
         self._poses[numbers], self._is_stale[numbers] = of_items, True
 
     def _items_of(self, names: Sequence[str]) -> tuple[Indices, Indices, Array]:
-        """Return the items of objects: numbers, indices in `names`, centres (m, 4, 4) in these."""
+        """Return objects' items: numbers, indices in `names`, centres (m, 4, 4) in the object."""
         index = {name: i for i, name in enumerate(names)}
         found = [(number, index[item.name], item.in_object)
                  for number, item in enumerate(self._pairs.items)

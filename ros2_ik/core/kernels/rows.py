@@ -296,7 +296,7 @@ def fill_values(at, parameters, addresses, x, work, f, J):
 
 @inner_part
 def fill_slopes(at, work, J):
-    """Fill the rows of J of entries with a formula, after `fill_values`."""
+    """Fill the rows of J that belong to entries with a formula; call `fill_values` first."""
     for entry in range(at.entries):
         if at.table[at.formula + entry] >= 0:
             for row in range(at.table[at.row + entry], at.table[at.row + entry + 1]):

@@ -73,7 +73,7 @@ def solve_priorities(problem, firm, step, missed):
                 return math.nan
             # keep the step of the higher priorities
             break
-        # lower priorities must not change what this one achieved, nor slow scaled tasks
+        # lower priorities must neither change what this one achieved nor slow down scaled tasks
         count = fix_level(problem, level, x, A, bounds, count)
         for a in range(n, N):
             ends[0, a] = min(x[a], length)

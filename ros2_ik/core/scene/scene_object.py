@@ -45,7 +45,7 @@ class PoseField:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    # read on the class (instance None): dataclasses take the result as the default of the field
+    # instance is None on the class: dataclasses take the result as the default of the field
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         value = None if instance is None else vars(instance)[self.name]
         if isinstance(value, dict):

@@ -119,7 +119,7 @@ class JointTrajectoryController(Controller):
         return self.under_way() or self._commands.no_subscriber()
 
     def under_way(self) -> str:
-        """Return why no motion may start because of another client's motion, or ''."""
+        """Return a reason to refuse motions while another client's is under way, or ''."""
         if self.foreign_goal:
             return f'nothing was moved: another client has a goal under way on {self.foreign_goal}'
         # joint_states do not suffice: a moving arm is at rest for a moment when it reverses

@@ -59,7 +59,7 @@ class Statistics:
 
 
 def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
-    """Return a publisher without events for incompatible subscribers, which slow services."""
+    """Return a publisher without events for incompatible subscribers: events slow services."""
     return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
         use_default_callbacks=False))
 

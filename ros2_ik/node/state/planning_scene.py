@@ -231,7 +231,7 @@ class PlanningScene:
 
     def now(self, robot: Robot, given: Mapping[str, Any]) -> ConversionContext:
         """Return the context for parsing objects; `given` positions override joint_states."""
-        # one reading for all frames that the same joints move: they keep their places on a link
+        # one reading per set of joints: frames that the same joints move keep their relative poses
         @cache
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)

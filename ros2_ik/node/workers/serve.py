@@ -88,7 +88,7 @@ class Worker:
                 # at once: a cancellation ends a long attempt early
                 if method is Worker.cancel:
                     self._cancelled.update(arguments)
-                # after the attempt: other searches would overwrite shared buffers of its search
+                # after the attempt: another search would overwrite buffers that it shares
                 self._calls.put((method, arguments))
         except (EOFError, OSError):
             os._exit(0)

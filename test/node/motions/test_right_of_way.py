@@ -25,13 +25,15 @@ def theirs(client, record):
     """Return a publisher of another client that all subscribers have discovered."""
     publisher = client.node.create_publisher(JointTrajectory, TOPIC, 10)
     eventually(lambda: publisher.get_subscription_count() >= 3, 'all listen')
-    # what concerns none of the joints is taken by all, and does nothing
-    count = len(record.trajectories)
-    eventually(lambda: publisher.publish(JointTrajectory(joint_names=['wheel'], points=[
-        point(HOME, 1)])) or len(record.trajectories) > count, 'it is heard')
+
+    def send(*points, names=ARM):
+        publisher.publish(JointTrajectory(joint_names=list(names), points=points))
+    # a subscriber may discover the publisher later than it is discovered, and miss a message
+    eventually(lambda: send(point(HOME, 0.3)) or 'another client' in client.wait(
+        execute_later(client, HOME)).message, 'the node hears it')
+    free_again(client)
     record.trajectories.clear()
-    yield lambda *points, names=ARM: publisher.publish(
-        JointTrajectory(joint_names=list(names), points=points))
+    yield send
     client.node.destroy_publisher(publisher)
 
 

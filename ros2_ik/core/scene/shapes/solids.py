@@ -127,7 +127,7 @@ class _Flat(Shape):
         unit = direction(normal, self.called('normal'), InvalidSceneError)
         offset = finite(self.offset, self.called('offset'), InvalidSceneError)
         length = math.hypot(*normal)
-        # a unit normal is kept bit by bit: normalizing each copy again would let it drift
+        # a unit normal is kept bit for bit: normalizing each copy again would let it drift
         if abs(length - 1) < 1e-12:
             unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
