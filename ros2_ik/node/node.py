@@ -163,7 +163,7 @@ class IKNode(Node):
                                       throttle_duration_sec=1.0)
 
     def close(self, executor: SingleThreadedExecutor) -> None:
-        """Stop motions, and answer open requests with their best results."""
+        """Stop motions, answer open requests with their best results, then end the workers."""
         # first of all, to brake motions under way
         self._motions.close()
         # a robot description that comes now could take seconds to load

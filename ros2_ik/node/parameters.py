@@ -123,7 +123,7 @@ PARAMETERS = (
     Spec('missing_meshes', 'refuse',
          'Reaction to a collision element of the robot that cannot be read, or whose mesh is not '
          'found. refuse: refuse requests that avoid collisions. skip: leave the element out, and '
-         'name its link in not_checked of answers.',
+         'name its link in answers.',
          choices=('refuse', 'skip'), read_only=True),
     Spec('default_group', '',
          'Group of requests without a group, if this group moves all requested tips, frames and '

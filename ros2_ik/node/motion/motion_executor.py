@@ -256,16 +256,16 @@ class MotionExecutor:
         """
         Return the positions (n,) at which the joints rest; raises RequestError if unknown.
 
-        The measured velocities must be zero. In addition, the joints must be at their commanded
-        rest positions, or have been at rest for REST_TIME since the last command ended. The
-        commanded positions are preferred: a start at measured ones, which are noisy, would command
-        a step.
+        The controllers must be available, and the measured velocities zero. In addition, the
+        joints must be at their commanded rest positions, or have been at rest for REST_TIME since
+        the last command ended. The commanded positions are preferred: a start at measured ones,
+        which are noisy, would command a step.
         """
         measured, rest = self._measured, list[Array]()
         measured.require(execution.joints)
-        if reason := next((text for one in execution.controllers
-                           if (text := one.unavailable_reason())), ''):
-            raise RequestError(Status.CONTROL_FAILED, reason)
+        for controller in execution.controllers:
+            if reason := controller.unavailable_reason():
+                raise RequestError(Status.CONTROL_FAILED, reason)
         if moves := measured.moves(execution.joints):
             raise RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
         for controller in execution.controllers:
