@@ -119,8 +119,8 @@ class NodeProcess(Program):
 
     def workers(self) -> list[int]:
         """Return the process ids of the workers: children of the fork server of the node."""
-        return [worker for server in children(self.pid) if 'forkserver' in _command(server)
-                for worker in children(server)]
+        return [worker for server in children(self.pid)
+                if 'forkserver' in proc_text(server, 'cmdline') for worker in children(server)]
 
     def started_workers(self) -> list[int]:
         """Wait for a worker; return the process ids of all."""
@@ -131,6 +131,14 @@ def _yaml(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)
+
+
+def proc_text(pid: int, file: str) -> str:
+    """Return the text of a file of a process in /proc, '' if the process has ended."""
+    try:
+        return Path(f'/proc/{pid}/{file}').read_text(errors='replace')
+    except OSError:
+        return ''
 
 
 def children(pid: int) -> list[int]:
@@ -149,10 +157,8 @@ def family(pid: int) -> list[int]:
 
 def gone(pid: int) -> bool:
     """Return True if a process has ended."""
-    try:
-        return ') Z ' in Path(f'/proc/{pid}/stat').read_text()
-    except OSError:
-        return True
+    stat = proc_text(pid, 'stat')
+    return not stat or ') Z ' in stat
 
 
 def ends_without_a_trace(node: NodeProcess, processes: Iterable[int]) -> None:
@@ -160,13 +166,6 @@ def ends_without_a_trace(node: NodeProcess, processes: Iterable[int]) -> None:
     assert node.process.wait(SOON) == 0
     eventually(lambda: all(map(gone, processes)), 'the end of all processes')
     assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f'/proc/{pid}/cmdline').read_bytes().replace(b'\0', b' ').decode()
-    except OSError:
-        return ''
 
 
 StartNode = Callable[..., NodeProcess]

@@ -1,10 +1,9 @@
 """A client of the servo, and judges of the motion of the arm."""
 
-from pathlib import Path
-
 from arm_harness import ARM
 from geometry_msgs.msg import TwistStamped
 from moveit_msgs.msg import ServoStatus as MoveItStatus
+from node_harness import family, proc_text
 import numpy as np
 import pinocchio as pin
 from state_record import StateRecord
@@ -123,13 +122,7 @@ FRAMES = Frames()
 
 def processes(name, ancestor):
     """Return the descendants of a process that have this name."""
-    def is_below(pid):
-        while pid > 1 and pid != ancestor:
-            pid = int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
-        return pid == ancestor
-    return [int(path.parent.name) for path in Path('/proc').glob('[0-9]*/comm')
-            if path.read_text(errors='replace').strip() == name
-            and is_below(int(path.parent.name))]
+    return [pid for pid in family(ancestor) if proc_text(pid, 'comm').strip() == name]
 
 
 def twist(*values, frame=''):

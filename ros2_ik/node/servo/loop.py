@@ -79,6 +79,9 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     compile_all()
     # after loading, which takes a second and would stall the driver and the node
     _raise_priority()
+    # Without shared memory: if this process is killed, Fast DDS may leave shared memory in which
+    # the next process receives nothing (eProsima/Fast-DDS#5053).
+    os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
         f'{name}_servo', namespace=namespace, use_global_arguments=False,
