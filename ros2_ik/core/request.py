@@ -87,7 +87,7 @@ class IKRequest:
 @dataclass
 class World:
     """
-    The robot, its collision checker (None: no scene) and its current state.
+    The robot, its collision checker (None: no collisions are checked) and its current state.
 
     `at` is the current state, joint values (nq,) or by name. If it changes, a derived class
     overrides `start`.

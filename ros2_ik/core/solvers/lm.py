@@ -78,9 +78,11 @@ class LevenbergMarquardt(Solver):
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts` in one compiled call for each part; see `Solver.find`."""
-        q, left = problem.start.copy(), budget.iterations
+        parts, left = _parts(problem), budget.iterations
+        # joints of no part stay at the start, which may be outside of their limits
+        q = problem.start.copy() if len(parts) == 1 else problem.within_limits(problem.start)
         error, flag, iterations, used, following = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
-        for part in _parts(problem):
+        for part in parts:
             poses, ranges = problem.poses, problem.active.ranges
             if part.targets is not None:
                 poses, ranges = poses[part.targets], ranges[:, part.values]

@@ -164,7 +164,7 @@ class Search:
         if self.attempts == 0:
             return self.budget.cancel is not None and self.budget.cancelled()
         # without restarts the seed is tried with loose tolerances, too
-        is_seed_left = (self._is_loose and self.attempts <= len(self.seeds)
+        is_seed_left = (self._is_loose and self.attempts < 2 * len(self.seeds)
                         and not self.accepted)
         # an arm with too few joints for its target has failed in many attempts
         is_exhausted = (self.attempts >= MANY_ATTEMPTS and spare_joints(self.problem) < 0
@@ -203,7 +203,8 @@ class Search:
         began_at_seed = self.attempts <= len(self.seeds) and not (self._is_loose
                                                                   or self.n_touching)
         return self.options.select == 'first' and not began_at_seed and any(
-            seed.cost * (1 + SAME_COST) + SAME_COST < cost for seed in self._acceptable_seeds)
+            seed.cost + SAME_COST * (1 + abs(seed.cost)) < cost
+            for seed in self._acceptable_seeds)
 
     @property
     def is_hopeless(self) -> bool:
@@ -235,8 +236,10 @@ class Search:
         problem, solver = self.problem, self._solver
         if self._is_loose and self._loosened_next:
             problem, solver = self._loosened
-        self._loosened_next = not self._loosened_next
         attempt = self._descend(problem, solver)
+        # without restarts, first all seeds with one problem, then all with the other
+        if self.options.allow_restarts or self.attempts % len(self.seeds) == 0:
+            self._loosened_next = not self._loosened_next
         candidate = self._judge(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
         if candidate.verdict.touches:
             self._escape_collision(candidate)
@@ -304,7 +307,11 @@ class Search:
         """
         if not is_turned and self.problem.structure.turning.size:
             attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
-        verdict = accept(self.problem, attempt.q)
+        verdict, near = accept(self.problem, attempt.q), None
+        if self._widened is not None and not verdict.accepted:
+            near = accept(self._widened, attempt.q)
+            # acceptance checks no contacts of a candidate with violations
+            verdict = verdict._replace(touches=verdict.touches or near.touches)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
         rank = self._rank(attempt.q, verdict) if is_ranked else 0.0
         candidate = Candidate(attempt, verdict, rank)
@@ -313,14 +320,9 @@ class Search:
         if verdict.accepted:
             if not (verdict.costs and self._costs_more_than_a_seed(sum(verdict.costs))):
                 self._add_solution(candidate)
-        elif self._widened is not None:
-            near = accept(self._widened, attempt.q)
-            # acceptance checks no contacts of a candidate with violations
-            if near.touches:
-                return candidate._replace(verdict=verdict._replace(touches=True))
-            if near.accepted:
-                self.near_enough = min(self.near_enough or candidate, candidate,
-                                       key=self._squared_error)
+        elif near is not None and near.accepted:
+            self.near_enough = min(self.near_enough or candidate, candidate,
+                                   key=self._squared_error)
         return candidate
 
     def _add_solution(self, candidate: Candidate) -> None:

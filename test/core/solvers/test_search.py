@@ -36,6 +36,9 @@ def test_search_without_restarts_starts_at_the_seeds_only(robot):
     seeds = [robot.random_q(np.random.default_rng(i)) for i in range(3)]
     solution = solve(problem(robot, T=FAR), seeds, allow_restarts=False)
     assert solution.restarts == 0 and '3 attempts' in solution.message
+    # each seed with the target, then each with the tolerance as a constraint
+    loose = IKProblem(robot, [PoseTarget(TIP, FAR, position_tolerance=0.05)])
+    assert '6 attempts' in solve(loose, seeds, allow_restarts=False).message
 
 
 def test_seeds_are_tried_first_and_in_order(robot, starts):

@@ -39,6 +39,15 @@ def test_seed_outside_the_limits_is_refused_by_its_joint(small):
     assert 'in the seed' not in solve_pose(robot, 'tip', T, timeout=1.0).message
 
 
+def test_joint_outside_its_limits_that_no_target_needs_is_clamped(load):
+    """The legs are searched apart, and no target depends on the head."""
+    robot, start = load('talos'), {'head_1_joint': 0.7864, 'leg_left_4_joint': 0.5}
+    at = Configuration(robot, robot.to_q({'leg_left_4_joint': 0.7, 'leg_right_4_joint': 0.2}))
+    solution = solve(IKProblem(robot, [PoseTarget(tip, at.transform(tip)) for tip in (
+        'left_sole_link', 'right_sole_link')], 'all', start, collisions=False), random_state=0)
+    assert solution.success and solution.joints['head_1_joint'] == 0.785398163397
+
+
 def test_seed_of_wrong_length_is_refused_with_the_joint_names(small):
     robot = small('planar_2r')
     with pytest.raises(InvalidStateError, match='seed must be 2 finite numbers .* of '
