@@ -147,7 +147,7 @@ def log3(R: Floats) -> Vector:
     s, c = 0.5 * math.sqrt(x * x + y * y + z * z), 0.5 * (R[0] + R[4] + R[8] - 1.0)
     angle = math.atan2(s, c)
     if s > 1e-4 or c > 0:
-        # angle / (2 sin(angle)); its series near zero
+        # angle / (2 sin(angle)), near zero by its series
         half = 0.5 * angle / s if s > 1e-7 else 0.5 + s * s / 12.0
         return half * x, half * y, half * z
     # near pi: the axis is the largest column of the symmetric part R + R^T - 2 cos(angle) I
@@ -160,7 +160,7 @@ def log3(R: Floats) -> Vector:
     else:
         axis = (xz, yz, zz)
     length = norm(axis)
-    # its sign from the skew part
+    # the skew part determines the sign of the axis
     return scale(angle / length if dot(axis, (x, y, z)) >= 0 else -angle / length, axis)
 
 
@@ -201,7 +201,7 @@ def wrench(W: Buffer, i: int, force: Vector, moment: Vector) -> None:
 
 @part
 def force(W: Buffer, i: int, at: Vector, along: Vector) -> None:
-    """Set row i of W (m, 6) to the wrench of the force `along` at the point `at`, root frame."""
+    """Set row i of W (m, 6) to the wrench of force `along` at point `at`, in the root frame."""
     wrench(W, i, along, cross(at, along))
 
 

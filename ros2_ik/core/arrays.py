@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[np.float64]
-# the type of the elements of an Array; to compare with `is` takes a third of the time of `==`
+# element type of an Array; comparing with `is` takes a third of the time of `==`
 FLOAT = np.dtype(np.float64)
 Indices: TypeAlias = npt.NDArray[np.intp]
 Mask: TypeAlias = npt.NDArray[np.bool_]

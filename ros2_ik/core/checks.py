@@ -11,7 +11,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import IKError
 
-# smallest valid tolerance [m, rad]: below, rounding errors exceed the tolerance
+# smallest valid tolerance [m, rad]: rounding errors exceed smaller tolerances
 FINEST = 1e-12
 # largest valid tolerance [m, rad]
 COARSEST = 1e9
@@ -113,8 +113,8 @@ def direction(value: object, name: str, error: type[IKError], size: int = 3) -> 
     array = vector(value, name, size, error)
     largest = max(map(abs, array.tolist()))
     if largest < 1e-9:
-        raise error(f'{name} has length zero: it points nowhere')
-    # without this first division the squares of very large numbers would overflow
+        raise error(f'{name} has length zero, so it has no direction')
+    # divide first by the largest component: squares of very large numbers would overflow
     scaled = array / largest
     unit: Array = scaled / math.sqrt(scaled.dot(scaled))
     unit.setflags(write=False)
@@ -133,7 +133,7 @@ def positive(value: object, name: str, error: type[IKError]) -> float:
 
 def non_negative(value: object, name: str, error: type[IKError], most: float = _LARGEST) -> float:
     """Return the value as a float if it is a number from 0 to `most`, or raise `error`."""
-    wanted = 'a number from 0 on' if most == math.inf else 'a finite number from 0 on'
+    wanted = 'a number >= 0' if most == math.inf else 'a finite number >= 0'
     return _number(value, name, wanted, error, 0.0, most)
 
 
@@ -151,7 +151,7 @@ def whole(value: object, name: str, error: type[IKError], least: int = 1,
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) \
             or value < least:
-        raise error(f'{name} must be a whole number from {least}, not {value!r}')
+        raise error(f'{name} must be a whole number >= {least}, not {value!r}')
     if value > most:
         raise error(f'{name} must be at most {most:g}')
     return int(value)
@@ -167,7 +167,7 @@ def one_of(value: object, name: str, valid: Sequence[str], error: type[IKError])
 def flag(value: object, name: str, error: type[IKError]) -> bool:
     """Return the value as a bool if it is True or False, or raise `error`."""
     if not isinstance(value, (bool, np.bool_)):
-        raise error(f'{name} is True or False, not {value!r}')
+        raise error(f'{name} must be True or False, not {value!r}')
     return bool(value)
 
 

@@ -32,7 +32,7 @@ class IKError(ValueError):
 
 
 class RobotDescriptionError(IKError):
-    """A URDF or SRDF from which no robot can be made."""
+    """An invalid URDF or SRDF."""
 
 
 class InvalidStateError(IKError):
@@ -57,14 +57,14 @@ class UnmovedTipError(InvalidTargetError):
 
 
 class AmbiguousTipError(InvalidTargetError):
-    """A request without a tip, for a group or robot that has several `tips` or none."""
+    """A request without a tip, for a group or robot with several `tips` or none."""
 
     status = Status.INVALID_LINK_NAME
 
     def __init__(self, group: str, tips: Collection[str]) -> None:
         where = f"group '{group}' has" if group else 'the robot has'
         choices = ', '.join([*tips][:LISTED]) if tips else 'any link'
-        super().__init__(f'no tip is named and {where} {len(tips)}; name one: {choices}')
+        super().__init__(f'no tip is given, and {where} {len(tips)} tips; name one: {choices}')
 
 
 class InvalidConstraintError(IKError):
@@ -134,10 +134,10 @@ class UnknownRobotError(UnknownNameError):
 
 
 def nearest(name: object, valid: Collection[str]) -> str:
-    """Return 'did you mean ...?' with the up to three most similar valid names, or ''."""
+    """Return 'did you mean ...?' with up to three similar valid names, or ''."""
     text, spelled = str(name).casefold(), {one.casefold(): one for one in valid}
     close = difflib.get_close_matches(text, spelled, n=3, cutoff=0.6)
-    # 'hand' also suggests 'panda_hand', which difflib finds not similar enough; one or two
+    # 'hand' should suggest 'panda_hand', which is too different for difflib; texts of one or two
     # letters are contained in too many names
     containing = sorted((one for one in spelled if len(text) > 2 and text in one), key=len)
     near = [spelled[one] for one in dict.fromkeys(close + containing)][:3]
@@ -145,10 +145,10 @@ def nearest(name: object, valid: Collection[str]) -> str:
 
 
 def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
-    """Return the message for an unknown name: the nearest valid names, or all if they are few."""
-    hint = nearest(name, valid) or 'none is spelled like it'
+    """Return the message for an unknown name, with similar valid names or, if few, all of them."""
+    hint = nearest(name, valid) or 'none is similar'
     if len(valid) <= LISTED and hint.startswith('none'):
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
-    # a kind of several words has no simple plural
+    # the plural of several words is irregular
     count = f'{kind}s' if kind.isalpha() else 'in all'
     return f"unknown {kind} '{name}'; {hint} ({len(valid)} {count})"

@@ -17,7 +17,7 @@ FARTHEST = 1e6
 _ROUNDING = 1e-14
 # last row of a homogeneous transformation
 _LAST = [0.0, 0.0, 0.0, 1.0]
-# maximum |norm - 1| of a quaternion; a larger difference is taken for a mistake, not for rounding
+# maximum |norm - 1| of a quaternion; a larger difference is treated as a mistake, not as rounding
 QUATERNION_SLACK = 1e-2
 
 
@@ -34,7 +34,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     transformation (Frobenius norm), or further away than FARTHEST.
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
-    # the fast branch of `floats` inlined: this runs for each target of each problem
+    # inlined fast path of `floats`: this code runs for each target of each problem
     T = (pose.copy() if type(pose) is np.ndarray and pose.dtype is FLOAT else floats(
         pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault))
     if T.shape != (4, 4):
@@ -48,14 +48,14 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     # written as `not ...` to refuse NaN as well
     if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
             and all(abs(value) <= FARTHEST for value in p.tolist())):
-        raise fault(f'{what} is no rigid transformation: {_fault(T)}')
+        raise fault(f'{what} is not a rigid transformation: {_fault(T)}')
     T[:3, :3] = rotation
     return T
 
 
 def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
-    """Return named poses as an array (k, 4, 4); `what` in errors is followed by the name."""
-    # one check of all poses: this runs in each step among moving objects
+    """Return named poses as an array (k, 4, 4); errors contain `what`, then the pose's name."""
+    # one check for all poses: this code runs in each velocity step with moving objects
     try:
         stacked = np.array([pose.homogeneous if isinstance(pose, pin.SE3) else pose
                             for pose in poses.values()])
@@ -82,7 +82,7 @@ def quaternion_rotation(xyzw: Sequence[float], what: str,
 
 def _fault(T: Array) -> str:
     if not np.isfinite(T).all():
-        return 'it has a number that is not finite'
+        return 'it contains a number that is not finite'
     if T[3].tolist() != _LAST:
         return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
     if np.abs(T[:3, 3]).max() > FARTHEST:

@@ -32,7 +32,7 @@ Joints = frozenset[str]
 @dataclass(frozen=True)
 class Defaults:
     """
-    Defaults for fields that a request leaves empty, and upper limits on others.
+    Defaults for fields that a request leaves empty, and upper limits for other fields.
 
     The node has a parameter of the same name for each field; the description of the parameter
     explains the field.
@@ -89,8 +89,8 @@ class World:
     """
     The robot, its collision checker (None: no collisions are checked) and its current state.
 
-    `at` is the current state, joint values (nq,) or by name. If it changes, a derived class
-    overrides `start`.
+    `at` is the current state, joint values (nq,) or by name. For a state that changes, derive a
+    class that overrides `start`.
     """
 
     robot: Robot
@@ -148,8 +148,8 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
 
     A named group always moves. The default group moves if it can move each tip, each frame of a
     function, and each pair of tips relative to each other (except pairs that no joint can move),
-    and if it has each joint that the functions name. A hard constraint on joint positions without
-    `names` counts as naming all joints.
+    and if it contains each joint that a function names. A hard constraint on joint positions
+    without `names` counts as naming all joints.
     """
     group = request.group or ('' if request.moving_joints else request.default_group)
     if request.group or not group:
@@ -160,8 +160,8 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
 
 
 def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
-    """Yield sets of joints; the default group must have at least one joint of each set."""
-    # passive joints never move, and the group need not have the base
+    """Yield sets of joints; the default group must contain at least one joint of each set."""
+    # passive joints never move, and the group need not contain the base
     still = robot.passive_joints | {robot.base_joint}
     tips = [target.tip for target in request.targets]
     # each tip, and each pair of tips relative to each other
@@ -197,7 +197,7 @@ def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
         if target.relative_to and not request.follow_frames:
             needed |= robot.moving_joints(target.relative_to) & active
     functions = [constraint.function for constraint in request.constraints]
-    # a joint that does not move adds a constant to a cost on joint positions: not needed
+    # not needed: in a cost on joint positions, a joint that does not move adds a constant
     functions += [cost.function for cost in request.costs
                   if not isinstance(cost.function.spec, JointPositions)]
     for function in functions:
@@ -257,7 +257,7 @@ def group_tips(robot: Robot, group: str = '') -> tuple[str, ...]:
 
 
 def _shipped_default(robot: Robot, what: str) -> str:
-    """Return the default `what` ('group' or 'tip') of a shipped robot of this name, or ''."""
+    """Return the default `what` ('group' or 'tip') of the shipped robot of that name, or ''."""
     shipped = shipped_robots().get(robot.name)
     # another robot of the same name may have other groups and frames
     if shipped is None or shipped.group not in robot.groups \

@@ -8,7 +8,7 @@ import yaml
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]   # PyYAML has no types
-    """SafeLoader that refuses duplicate keys, and reads 1e-3 as a number; in YAML 1.1 a text."""
+    """SafeLoader that refuses duplicate keys and reads 1e-3 as a number (YAML 1.1: as a text)."""
 
 
 def _mapping(loader: _Loader, node: yaml.Node) -> dict[Hashable, object]:
@@ -16,7 +16,7 @@ def _mapping(loader: _Loader, node: yaml.Node) -> dict[Hashable, object]:
     for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
         name = str(key.value)
         if name in seen:
-            raise yaml.MarkedYAMLError(problem=f"the key '{name}' is there twice",
+            raise yaml.MarkedYAMLError(problem=f"the key '{name}' appears twice",
                                        problem_mark=key.start_mark)
         seen.add(name)
     return dict(yaml.SafeLoader.construct_mapping(loader, node, deep=True))

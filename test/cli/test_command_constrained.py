@@ -143,7 +143,7 @@ GOOD = [0, 0, 1]
 
 
 @pytest.mark.parametrize(('content', 'hint'), [
-    ('constraints:\n- kind: gaze_angle\n  kind: frame_pose', "key 'kind' is there twice"),
+    ('constraints:\n- kind: gaze_angle\n  kind: frame_pose', "key 'kind' appears twice"),
     ('constraints: ' + 3000 * '[' + 3000 * ']', 'nested too deeply'),
     ('', 'there is no target, and no constraint or cost'),
     ({'constrains': {}}, "no field 'constrains'; did you mean 'constraints'?"),

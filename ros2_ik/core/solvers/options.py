@@ -32,8 +32,8 @@ class SolveOptions:
     - `approximate` (position [m], orientation [rad]): if there is no solution, return the best
       configuration with target errors within these bounds, with the status APPROXIMATE.
     - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
-      counted; one number, or numbers by joint name.
-      Planar and floating joints that move cannot be bounded.
+      included; one number, or numbers by joint name. Planar and floating joints that move cannot
+      be bounded.
     - `random_state`: an integer or numpy Generator; equal values draw equal starts.
     - `max_iterations`: bound on the iterations of all attempts together.
     - `cancel`: an event, or a callable that returns True to cancel the search.
@@ -64,7 +64,7 @@ class SolveOptions:
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         one_of(self.select, 'select', SELECTIONS, InvalidOptionError)
         if not isinstance(self.allow_restarts, (bool, np.bool_)):
-            raise InvalidOptionError(f'allow_restarts is True or False, not '
+            raise InvalidOptionError(f'allow_restarts must be True or False, not '
                                      f'{self.allow_restarts!r}')
         if not isinstance(self.solver_options, Mapping):
             raise InvalidOptionError('solver_options must be a mapping from names, not '
@@ -92,7 +92,7 @@ class SolveOptions:
 
 
 OPTION_NAMES = tuple(each.name for each in fields(SolveOptions))
-# all keywords of `solve_pose`, to suggest the nearest for a misspelled keyword
+# all keywords of `solve_pose`, to suggest one for a misspelled keyword
 NAMES = (*OPTION_NAMES, 'relative_to', 'group', 'locked', 'weights', 'position_tolerance',
          'orientation_tolerance', 'joint_limits', 'scene', 'meshes', 'missing_meshes',
          'collisions')

@@ -161,8 +161,8 @@ def test_timeout_and_cancellation_are_reported(ur5):
 @pytest.mark.parametrize(('options', 'error', 'words'), [
     ({'spacing': 0.2}, InvalidOptionError, 'spacing must be a number from 1e-06 to 0.1, not 0.2'),
     ({'max_joint_step': -1}, InvalidOptionError, 'max_joint_step'),
-    ({'starts': 0}, InvalidOptionError, 'starts must be a whole number from 1'),
-    ({'hold_start': 1}, InvalidOptionError, 'hold_start is True or False'),
+    ({'starts': 0}, InvalidOptionError, 'starts must be a whole number >= 1'),
+    ({'hold_start': 1}, InvalidOptionError, 'hold_start must be True or False'),
     ({'cancel': 3}, InvalidOptionError, 'cancel must be an event or a callable, not 3'),
     ({'path': Line(LEFT, pose((0.45, 2e3, 0.3), DOWN))}, InvalidOptionError,
      'at most 1000 m are searched'),

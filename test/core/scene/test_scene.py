@@ -122,7 +122,7 @@ def test_frame_on_a_moving_link_needs_a_configuration(frame):
     ('left_hnd', 'left_hand'), ('cup/rimm', 'cup/rim'), ('camra', 'camera'), ('am', None)])
 def test_unknown_frame_suggests_similar_ones(frame, near):
     with pytest.raises(UnknownFrameError,
-                       match=f"did you mean .*'{near}'" if near else 'none is spelled like it'):
+                       match=f"did you mean .*'{near}'" if near else 'none is similar'):
         WITH_CUP.with_frames({'camera': P}).frame_pose(frame)
 
 

@@ -115,7 +115,7 @@ def one(shape='{sphere: {radius: 1}}', **keys):
 @pytest.mark.parametrize(('text', 'said'), [
     ('- a\n- b', 'the scene: must have the keys description, .*objects'),
     ('object: []', "the scene: unknown key 'object'; did you mean 'objects'"),
-    ('objects: []\nobjects: []', "'objects' is there twice"),
+    ('objects: []\nobjects: []', "'objects' appears twice"),
     ('objects: [{id: 5, shapes: []}]', r'objects\[0\]: the id of an object is 5'),
     (one(colour='[1, 1, 1, 1]'), r"objects\[0\]: unknown key 'colour'; did you mean 'color'"),
     (one(frame='left_hand'), r"objects\[0\]: frame 'left_hand' moves"),

@@ -89,7 +89,7 @@ BAD = {
     'sphere: bool': (lambda: Sphere(True), 'radius of a sphere'),
     'sphere: tiny': (lambda: Sphere(1e-300), 'radius of a sphere'),
     'cylinder': (lambda: Cylinder(1, 0), 'length of a cylinder'),
-    'half space': (lambda: HalfSpace([0, 0, 0], 1), 'points nowhere'),
+    'half space': (lambda: HalfSpace([0, 0, 0], 1), 'has no direction'),
     'half space offset': (lambda: HalfSpace([0, 0, 1], np.nan), 'offset'),
     'plane': (lambda: Plane([0, 1], 1), 'normal of a plane'),
     'hull': (lambda: ConvexHull([]), 'points of a convex hull'),

@@ -233,7 +233,7 @@ def test_collisions_other_than_true_or_false_are_refused():
                 lambda: solve_pose(robot, 'tip', INSIDE, scene=Scene(robot), collisions=1),
                 lambda: IKProblem(robot, [PoseTarget('tip', INSIDE)], collisions='no'),
                 lambda: InverseKinematics(robot, collisions=np.array([True, False]))):
-        with pytest.raises(InvalidOptionError, match='collisions is True or False'):
+        with pytest.raises(InvalidOptionError, match='collisions must be True or False'):
             ask()
 
 

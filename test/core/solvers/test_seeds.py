@@ -252,7 +252,7 @@ def test_max_joint_change_holds_with_constraints_and_in_workers(ur5, home):
 
 
 @pytest.mark.parametrize('wrong, word', [
-    (np.nan, 'max_joint_change'), ('far', 'a number from 0'), ([1, 2], 'a number from 0'),
+    (np.nan, 'max_joint_change'), ('far', 'a number >= 0'), ([1, 2], 'a number >= 0'),
     ({'elbow_joint': -0.1}, 'elbow_joint'), ({'elbow': 1.0}, "did you mean 'elbow_joint'")])
 def test_malformed_max_joint_change_is_refused(ur5, wrong, word):
     with pytest.raises((InvalidOptionError, UnknownJointError), match=word):
