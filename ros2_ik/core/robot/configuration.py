@@ -35,7 +35,7 @@ class Configuration:
         return at
 
     def update(self, q: JointValues | None) -> None:
-        """Move to q; raises the errors of `Robot.to_q`, after which nothing has changed."""
+        """Move to q; if `Robot.to_q` raises an error, the configuration is unchanged."""
         q = self.robot.to_q(q)
         q.setflags(write=False)
         self.q = q
@@ -66,7 +66,7 @@ class Configuration:
         """
         Return the Jacobian (6, nv) of `frame`: J v is its twist relative to `relative_to`.
 
-        Linear rows [m] first, then angular rows [rad], both in the axes of `frame` (Pinocchio's
+        Linear rows [m] come first, then angular rows [rad], in the axes of `frame` (Pinocchio's
         LOCAL). `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
         J: Array = (self.placement(frame).toActionMatrixInverse()
@@ -77,9 +77,9 @@ class Configuration:
         """
         Return the spatial Jacobian (6, nv) of the body that `frame` is fixed to.
 
-        J v is its spatial velocity, minus that of the body of `relative_to`: the velocity of the
-        body-fixed point at the origin of the root frame, then the angular velocity, in the axes of
-        the root frame (Pinocchio's WORLD). Raises UnknownFrameError.
+        J v is the spatial velocity of that body minus that of the body of `relative_to`: first the
+        velocity of the body-fixed point at the root frame's origin, then the angular velocity, in
+        the root frame's axes (Pinocchio's WORLD). Raises UnknownFrameError.
         """
         model, index = self.robot.model, self.robot.frame_id(frame)
         # Pinocchio 4.1 crashes on a Jacobian without columns

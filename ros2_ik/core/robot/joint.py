@@ -11,7 +11,7 @@ from ros2_ik.core.errors import RobotDescriptionError
 
 # tolerated excess over a limit, for encoder noise and rounding such as 3.1416 [rad, m]
 LIMIT_TOLERANCE = 1e-3
-NOT_IN_Q = 10**9     # index of a joint without values in q: outside of every q
+NOT_IN_Q = 10**9     # index of a joint without values in q: beyond the end of any q
 # (values in q, columns in the tangent space) by joint kind; other kinds have (1, 1)
 _SIZES = {'floating': (7, 6), 'planar': (3, 3)}
 
@@ -39,8 +39,8 @@ class Joint:
     joint x y z qx qy qz qw, for a planar joint x y theta. Its `velocity_size` columns in the
     tangent space begin at `velocity_index`. In `Robot.tree` and `Robot.elements`, `size` is 0.
 
-    A continuous joint has no limits, and a full turn leaves all link poses unchanged. If mimic
-    joints limit the joint, or do not return after its full turn, its kind is 'revolute'.
+    A continuous joint has no limits, and a full turn leaves all link poses unchanged. If its mimic
+    joints have limits, or do not return to their pose after the turn, its kind is 'revolute'.
     """
 
     name: str
@@ -89,7 +89,7 @@ def joints_in_q(model: pin.Model, given: Sequence[Joint]) -> tuple[Joint, ...]:
             joints[joint.name] = replace(
                 joint, index=int(model.idx_qs[index]), size=size,
                 velocity_index=int(model.idx_vs[index]), velocity_size=columns)
-    # mimic joints narrow their leaders, which are all known now
+    # all leaders are known now: narrow their limits by those of their mimic joints
     for joint in given:
         if joint.mimic:
             joints[joint.mimic.leader] = _narrowed(joints[joint.mimic.leader], joint)
@@ -102,7 +102,7 @@ def _narrowed(leader: Joint, follower: Joint) -> Joint:
     _, multiplier, offset, _ = follower.mimic
     if multiplier == 0:
         return leader
-    # limits of the leader at which the follower is at its own limits
+    # positions of the leader at which the follower is at its own limits
     ends = sorted(((follower.lower - offset) / multiplier, (follower.upper - offset) / multiplier))
     lower, upper = max(leader.lower, ends[0]), min(leader.upper, ends[1])
     if lower > upper:

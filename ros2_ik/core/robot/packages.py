@@ -55,7 +55,7 @@ def _first(candidates: Iterator[Path], exists: Callable[[Path], bool], what: str
         if exists(path):
             return path
         tried.append(str(path))
-    raise error(f'{what}; package_dirs and AMENT_PREFIX_PATH name more folders; looked for: '
+    raise error(f'{what}; to search more folders, set package_dirs or AMENT_PREFIX_PATH; tried: '
                 f'{", ".join(tried) or "nothing"}')
 
 
@@ -63,9 +63,9 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
     Return the path of a mesh file given as a package://, model:// or file:// URI or as a path.
 
-    Packages are searched in `package_dirs`, their parents and siblings, by folder name or by the
-    name in package.xml, then on AMENT_PREFIX_PATH. Relative paths are searched in `package_dirs`.
-    Raises InvalidSceneError that lists the paths tried.
+    Packages are found by folder name or by the name in package.xml, first in `package_dirs`, their
+    parents and siblings, then on AMENT_PREFIX_PATH. Relative paths are tried in `package_dirs`.
+    Raises an InvalidSceneError that lists the paths tried.
     """
     return _first(_mesh_candidates(name, package_dirs), Path.is_file,
                   f"the mesh '{name}' cannot be found; valid: a path, file://, package:// or "
@@ -86,9 +86,9 @@ def _mesh_candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]
 
 
 def urdf_for_others(robot: 'Robot') -> str:
-    """Return the URDF with absolute paths of the meshes that only `package_dirs` locates."""
+    """Return the URDF, with absolute paths for meshes that are found only by `package_dirs`."""
     def located(found: re.Match[str]) -> str:
-        # a name that is found without package_dirs stays: other programs find the mesh, too
+        # keep a name that is found without package_dirs: other programs find the mesh, too
         alone, path = (
             next(filter(Path.is_file, _mesh_candidates(unescape(found[2]), folders)), None)
             for folders in ((), robot.package_dirs))
@@ -101,7 +101,7 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
     Return the URDF text of a xacro file.
 
     `$(find package)` searches near the file, near `package_dirs`, and in the ROS environment.
-    `arguments` are the values of `<xacro:arg>` elements; unknown ones are ignored, as by xacro.
+    `arguments` are the values of `<xacro:arg>` elements; as in xacro, unknown names are ignored.
     Raises RobotDescriptionError.
     """
     # imported here, because few robots need xacro

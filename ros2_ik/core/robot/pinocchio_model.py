@@ -21,7 +21,7 @@ from ros2_ik.core.robot.urdf import numbers, read_origin, RobotTree
 # the joints of the model that replace a planar joint: name suffix, kind, axis
 PLANAR_PARTS = (('/x', 'prismatic', (1.0, 0.0, 0.0)), ('/y', 'prismatic', (0.0, 1.0, 0.0)),
                 ('', 'revolute', (0.0, 0.0, 1.0)))
-# joint models with an axis along x, y or z, which are faster than those with any axis
+# joint models with an axis along x, y or z, faster than those with an arbitrary axis
 _ALIGNED = {'revolute': (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
             'prismatic': (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)}
 _UNALIGNED = {'revolute': pin.JointModelRevoluteUnaligned,
@@ -41,7 +41,7 @@ def build_model(tree: RobotTree, root: str, joints: Iterable[Joint]) -> pin.Mode
     Return the Pinocchio model of a robot, without limits; raises RobotDescriptionError.
 
     Joints are added depth first from the link `root`, in alphabetical order at each link. A mimic
-    joint is added after its leader, as Pinocchio requires. The frame of each link has its inertia.
+    joint is added after its leader, as Pinocchio requires. Link frames carry the links' inertias.
     """
     model = pin.Model()
     model.name = tree.name
@@ -83,7 +83,7 @@ def _inertia(link: Element) -> pin.Inertia:
     where = f"link '{link.get('name')}', "
     xx, xy, xz, yy, yz, zz = (number('inertia', key)
                               for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
-    # set by attributes: the constructor refuses indefinite tensors, which real URDF files have
+    # set as attributes: the constructor refuses indefinite tensors, which real URDF files have
     found.mass, found.inertia = number('mass', 'value'), np.array(
         [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return read_origin(inertial, where).act(found)

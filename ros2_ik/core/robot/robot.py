@@ -48,8 +48,8 @@ class Robot:
     between the world and the root link, None for a fixed root link.
 
     `key` is a hash of URDF, SRDF and root joint, without mesh files: robots of equal keys have the
-    same q, joints, links and groups. `added_frames` are the frames of `with_frames`,
-    `key_with_frames` is a hashable value of the `key` and these frames.
+    same q, joints, links and groups. `added_frames` are the frames of `with_frames`;
+    `key_with_frames` is a hashable key of the robot with these frames.
 
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
     continuous joint, a distance [m] for a prismatic joint, x y z qx qy qz qw for a floating joint,
@@ -70,7 +70,7 @@ class Robot:
         self.base_joint: str | None = None
         self.root_frame, joints = tree.root, [*tree.joints.values()]
         if root_joint != 'fixed':
-            # names that the URDF uses are changed
+            # rename joint and frame if the URDF already uses their names
             name, frame = semantics.base_joint
             self.base_joint = f'{name}_of_base' if name in tree.joints else name
             self.root_frame = f'{frame}_of_base' if frame in tree.links else frame
@@ -91,7 +91,7 @@ class Robot:
         self.passive_joints = semantics.passive_joints
         self.disabled_pairs = semantics.disabled_pairs
         self.groups = semantics.groups(self.joint_names)
-        # omits fixed and mimic joints, and joints with the wrong number of values
+        # without fixed and mimic joints, and without joints with a wrong number of values
         self.group_states = {
             group: {state: {name: value[0] if len(value) == 1 else value
                             for name, value in values.items() if name in self._joints_by_name
@@ -103,7 +103,7 @@ class Robot:
         self._frame_ids = self._own_frames(semantics.world_frame)
         self.added_frames: Mapping[str, tuple[str | None, pin.SE3]] = MappingProxyType({})
         self.key_with_frames: tuple[Hashable, ...] = (self.key,)
-        self._plain: Robot | None = None    # not self: a cycle would keep robots from being freed
+        self._plain: Robot | None = None    # not self: a reference cycle would delay freeing
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -112,11 +112,11 @@ class Robot:
         """
         Return a robot from a URDF text, a URDF file or a .xacro file.
 
-        A .xacro file is expanded with `xacro_args`. `package_dirs` are the folders in which
-        package:// URIs and relative mesh paths are searched, after the folder of the URDF file.
-        `srdf` is an SRDF text or file. `root_joint` connects the root link to the world: 'fixed',
-        'planar' (x y theta) or 'freeflyer'; its name and parent frame are those of the virtual
-        joint in the SRDF, if there is one.
+        A .xacro file is expanded with `xacro_args`. `package_dirs` are the folders searched for
+        package:// URIs and relative mesh paths, after the folder of the URDF file. `srdf` is an
+        SRDF text or file. `root_joint` is the kind of the joint between the world and the root
+        link: 'fixed', 'planar' (x y theta) or 'freeflyer'. The joint takes its name and parent
+        frame from the virtual joint in the SRDF, if there is one.
 
         Raises RobotDescriptionError, which names the invalid element.
         """
@@ -189,8 +189,8 @@ class Robot:
             return self
         for name, at in frames.items():
             if not isinstance(name, str) or name in self._frame_ids:
-                raise InvalidOptionError(f'{name!r} cannot name a frame; valid: a text that is no '
-                                         'frame of the robot')
+                raise InvalidOptionError(f'{name!r} cannot name a frame; valid: a text that is '
+                                         'not the name of a frame of the robot')
             if not (isinstance(at, tuple) and len(at) == 2 and _is_rigid(at[1])
                     and isinstance(at[0], str | None)):
                 raise InvalidOptionError(f"frame '{name}' takes a pair of a frame (None: the root "
@@ -200,7 +200,7 @@ class Robot:
                                 for name, (parent, pose) in added.items()))
 
     def _with_added(self, *frames: tuple[str, str | None, bytes]) -> 'Robot':
-        """Return the robot with frames: name, parent and the bytes of the pose (4, 4)."""
+        """Return the robot with frames, each a name, a parent and the bytes of a pose (4, 4)."""
         robot = object.__new__(Robot)
         robot.__dict__.update(vars(self))
         robot._plain, robot.key_with_frames = self, (self.key, *frames)
@@ -226,8 +226,8 @@ class Robot:
         return tuple(self._frame_ids)
 
     def _own_frames(self, world_frame: str | None) -> dict[str, int]:
-        """Return Pinocchio's frame indices; a link hides a joint of its name, as in MoveIt."""
-        # without the frames of the joints that replace a planar joint
+        """Return Pinocchio's frame indices; links hide joints of the same name, as in MoveIt."""
+        # skip frame 0 (universe), and below the extra joints that replace a planar joint
         frames = list(enumerate(self.model.frames))[1:]
         links = {frame.name: index for index, frame in frames if frame.type == pin.FrameType.BODY}
         joints = {*self.tree.joints, self.base_joint} - links.keys()
@@ -278,7 +278,7 @@ class Robot:
 
     @cached_property
     def neutral(self) -> Array:
-        """Default joint values (nq,): 0, or if 0 exceeds a limit, the middle or only limit."""
+        """Default values (nq,): 0 if allowed, else the middle of two limits or the only limit."""
         q: Array = np.clip(0.0, self.lower, self.upper)
         # joints with two limits for which 0 is not allowed
         outside = (q != 0) & np.isfinite(self.upper - self.lower)
@@ -294,7 +294,7 @@ class Robot:
 
         `values` is a mapping from joint names, or an array in the order of `joint_names`. Joints
         missing in a mapping get their values in `start` (nq,), by default `neutral`; values of
-        mimic joints are ignored. `what` is the name of an array in error messages.
+        mimic joints are ignored. `what` names the array in error messages.
 
         Raises UnknownJointError, or InvalidStateError for NaN, infinity, a wrong count or a
         quaternion of norm zero.
@@ -304,7 +304,7 @@ class Robot:
             for name, value in (values or {}).items():
                 if not isinstance(name, str) or name not in self.mimics:
                     joint = self.joint(name)
-                    # the usual value, a float, needs no array
+                    # fast path: a plain float needs no array
                     q[joint.index:joint.index + joint.size] = (
                         value if type(value) is float and joint.size == 1
                         and abs(value) < SQUARABLE
@@ -324,7 +324,7 @@ class Robot:
         all mimic joints.
         """
         q = np.asarray(q, dtype=float)
-        # one call enters the scalar joints; arrays then replace the last number of the others
+        # a joint of several values first gets its last number, which the loop replaces
         joints: dict[str, Any] = dict(zip(self._names_of_values, q.tolist(), strict=True))
         for joint in self._joints_of_several_values:
             joints[joint.name] = q[joint.index:joint.index + joint.size].copy()
@@ -336,7 +336,7 @@ class Robot:
         return {name: _look_up(joints, name, UnknownJointError) for name in names}
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
-        """Raise JointLimitError for the first joint of q (nq,) beyond a limit by > `tolerance`."""
+        """Raise JointLimitError for the first joint in q (nq,) > `tolerance` beyond a limit."""
         for joint in self.joints:
             value = float(q[joint.index])
             if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
@@ -424,7 +424,7 @@ def _read(text_or_path: str | Path, what: str) -> str:
 
 def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> Array:
     """Return the values as a finite float array (size,); raises InvalidStateError."""
-    # the usual case first: this runs in each call of a solver
+    # fast path first: this code runs in each call of a solver
     if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == (size,) \
             and math.hypot(*values.tolist()) < SQUARABLE:
         return values.copy()

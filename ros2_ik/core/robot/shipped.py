@@ -26,8 +26,8 @@ class ShippedRobot:
 
     `urdf` and `srdf` are absolute paths, or paths in the folder robots/ of example-robot-data. The
     URDF may be a .xacro file; `package_dirs` are the folders of the packages that it uses. `group`
-    and `tip` are the defaults of requests. `home` has joint values by name, a start for motions
-    and searches. `chains` defines groups in addition to the SRDF: name -> (base link, tip link).
+    and `tip` are the defaults of requests. `home` has joint values by name, the default start of
+    motions and searches. `chains` adds groups to those of the SRDF: name -> (base link, tip link).
     """
 
     name: str
@@ -57,8 +57,8 @@ class ShippedRobot:
         """
         Return the path of the URDF, the folders of packages, and the text of the SRDF.
 
-        The SRDF has a group for each entry of `chains`; it is None if there are neither. Raises
-        RobotDescriptionError if example-robot-data is not installed.
+        The SRDF text has a group for each entry of `chains`; without `srdf` and `chains`, it is
+        None. Raises RobotDescriptionError if example-robot-data is not installed.
         """
         folder = _data_folder()
         root = (ElementTree.parse(folder / self.srdf).getroot() if self.srdf

@@ -36,8 +36,8 @@ class Semantics:
     """
     The content of the SRDF of the robot in `tree`; `what` names the text in warnings and errors.
 
-    `states` maps group, state and joint to values. `base_joint` is name and parent frame of a
-    joint between world and root link; `world_frame` is this parent frame if the joint is fixed.
+    `states` maps group, state and joint to values. `base_joint` has the name and the parent frame
+    of the joint between world and root link; `world_frame` is that frame if the joint is fixed.
 
     Raises RobotDescriptionError for invalid XML (see `parse_xml`), or if the text is a URDF.
     """
@@ -49,7 +49,7 @@ class Semantics:
                                         'has groups, group states and disabled collisions')
         self._tree, self._links, self.warnings = tree, set(tree.links), list[str]()
         if (name := root.get('name', tree.name)) != tree.name:
-            self.warnings.append(f"it is of robot '{name}', the URDF of '{tree.name}'")
+            self.warnings.append(f"it describes robot '{name}', the URDF '{tree.name}'")
         # only a virtual joint of the root link connects the robot to the world
         virtual = [element for element in root.findall('virtual_joint')
                    if element.get('child_link') == tree.root]
@@ -109,7 +109,7 @@ class Semantics:
         return ''
 
     def _members(self, group: str) -> tuple[set[str], tuple[str, ...]]:
-        """Return joints and tips of a group and all its subgroups; subgroups may be circular."""
+        """Return joints and tips of a group and its subgroups, which may refer to each other."""
         # `reached` grows while the loop reads it: subgroups are appended once each
         joints, tips, reached = set[str](), dict[str, None](), [group]
         for element in (element for part in reached for element in self._elements[part]):
@@ -134,7 +134,7 @@ class Semantics:
     def _add_state(self, element: Element) -> None:
         name, group = element.get('name', ''), element.get('group', '')
         if group not in self._groups:
-            self.warnings.append(f"state '{name}' is of the unknown group '{group}' "
+            self.warnings.append(f"state '{name}' belongs to the unknown group '{group}' "
                                  'and is left out')
             return
         values = {}
@@ -143,7 +143,7 @@ class Semantics:
             try:
                 values[key] = numbers(joint.get('value', ''), None, key)
             except RobotDescriptionError:
-                self.warnings.append(f"state '{name}': value of '{key}' is no finite number")
+                self.warnings.append(f"state '{name}': value of '{key}' is not a finite number")
         values.pop('', None)
         self.states.setdefault(group, {})[name] = values
 
@@ -157,5 +157,5 @@ class Semantics:
         for element in root.findall('disable_default_collisions'):
             link = self._known(element.get('link', ''), self._links, 'link of disable_default')
             disabled |= {sorted_pair(link, other) for other in self._links - {link}} - enabled
-        # unknown links have become ''
+        # `_known` returns '' for unknown links
         return frozenset(pair for pair in disabled if '' not in pair)

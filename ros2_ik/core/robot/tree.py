@@ -72,7 +72,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
         body, pending = mounted[int(model.parents[index])]
         element, column = robot.elements[model.names[index]], model.joints[index].idx_v
         multiplier, offset = (1.0, 0.0) if element.mimic is None else element.mimic[1:3]
-        # a joint that does not move becomes part of its parent body
+        # a joint that does not move: its child link is part of the parent body
         if column not in active or multiplier == 0:
             mounted[index] = body, pending * data.liMi[index]
             continue
@@ -119,8 +119,8 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
     tree = tree_of(robot, (robot.frame_id(tip),), names, q)
     if not len(tree.kind):
         return None
-    # the radius of the stretched arm: the sum of the distances between consecutive joints, plus
-    # the travel of prismatic joints
+    # length of the stretched arm: the sum of the distances between consecutive joints, plus the
+    # largest extension of each prismatic joint
     radius = float(np.linalg.norm([*tree.before[1:, 9:], tree.mounting[0, 9:]], axis=1).sum())
     owners = [joint for joint in map(robot.joint, names) for _ in range(joint.size)]
     for k in np.flatnonzero(tree.kind != REVOLUTE):

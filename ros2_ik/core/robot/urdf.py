@@ -2,7 +2,7 @@
 A strict reader of URDF files.
 
 urdfdom accepts many invalid files, for example with lower limits above upper limits or with
-unconnected links; this reader raises an error. Reference: http://wiki.ros.org/urdf/XML
+unconnected links; this reader rejects them. Reference: http://wiki.ros.org/urdf/XML
 """
 
 from collections import Counter
@@ -86,8 +86,8 @@ def parse_xml(text: str, what: str) -> Element:
         raise RobotDescriptionError(f'the root element of the {what} is <{root.tag}>, '
                                     'not <robot>; SDF, MJCF and other formats are not read')
     if any(element.tag.startswith('xacro:') for element in root.iter()):
-        raise RobotDescriptionError(f'the {what} still holds xacro macros: give it as a file '
-                                    '.xacro, or run xacro on it')
+        raise RobotDescriptionError(f'the {what} still contains xacro macros: pass it as a '
+                                    '.xacro file, or run xacro on it')
     return root
 
 
@@ -139,7 +139,7 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
     if lower > upper:
         raise RobotDescriptionError(f"joint '{name}': lower limit {lower:g} is above "
                                     f'upper limit {upper:g}')
-    # ignore soft limits that leave no range; absent ones are 0 and 0
+    # absent soft limits are 0 and 0; ignore soft limits that leave no range
     soft = [number('safety_controller', f'soft_{side}_limit') for side in ('lower', 'upper')]
     if soft[0] < soft[1] and max(lower, soft[0]) <= min(upper, soft[1]):
         lower, upper = max(lower, soft[0]), min(upper, soft[1])
@@ -147,13 +147,13 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
 
 
 def _warnings(joints: list[Joint]) -> tuple[str, ...]:
-    """Return a warning about joints without limits, which count as unlimited."""
-    # the specification has 0 and 0 for absent limits, but files of real robots mean no limits
+    """Return a warning about joints without limits, which are treated as unlimited."""
+    # by the specification absent limits are 0 and 0, but in files of real robots they mean none
     names = [f"'{joint.name}'" for joint in joints
              if joint.kind in ('revolute', 'prismatic') and joint.mimic is None
              and math.isinf(joint.lower) and math.isinf(joint.upper)]
-    return (f'no limits: joint {", ".join(names)}: taken as unlimited, though by the URDF '
-            'specification absent limits are 0',) if names else ()
+    return (f'no limits: joint {", ".join(names)}: treated as unlimited, although absent limits '
+            'are 0 in the URDF specification',) if names else ()
 
 
 def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
@@ -169,7 +169,7 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
 
 
 def _check_mimics(joints: dict[str, Joint]) -> None:
-    """Raise RobotDescriptionError for a missing, fixed, multi-value or mimic leader."""
+    """Raise RobotDescriptionError if a leader is missing, fixed, multi-valued or a mimic joint."""
     for joint in joints.values():
         leader = joints.get(joint.mimic.leader) if joint.mimic else None
         if joint.mimic and (leader is None or leader.mimic

@@ -90,7 +90,7 @@ def test_warnings_name_the_file_and_another_robot(tmp_path):
     file.write_text('<robot name="other"><passive_joint name="ghost"/></robot>')
     robot = Robot.from_urdf(TWO_ARMS, srdf=file)
     assert robot.warnings == (
-        f"SRDF {file}: it is of robot 'other', the URDF of '{robot.name}'",
+        f"SRDF {file}: it describes robot 'other', the URDF '{robot.name}'",
         f"SRDF {file}: passive joint 'ghost' is not part of the robot and is left out")
 
 
