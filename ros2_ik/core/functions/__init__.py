@@ -1,4 +1,4 @@
-"""Kinematic functions, the types of their fields, and readers of written functions."""
+"""Kinematic functions, the types of their fields, and reading of functions from files."""
 
 from ros2_ik.core.functions.angles import AngleBetweenVectors, GazeAngle
 from ros2_ik.core.functions.center_of_mass import CenterOfMass, SupportPolygon

@@ -1,4 +1,4 @@
-"""Angles of directions: from a vector of another frame, or from the line of sight."""
+"""Angles of a frame's axis: to a vector of another frame, or to the line of sight to a point."""
 
 from dataclasses import dataclass
 import math
@@ -13,14 +13,14 @@ from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import Form, FormedFunction, Parameters
 from ros2_ik.core.kernels.source import formula, part
 
-ALIGNED = 1e-15   # sine of an angle below which the plane of the angle is only rounding
+ALIGNED = 1e-15   # sine of an angle below which rounding determines the plane of the angle
 NEAR = 1e-3       # sine of an angle near pi below which phi / sin(phi) is limited
 ANGLE, VECTOR, CHORD = range(3)     # numbers of the forms, in the order of `forms`
 
 
 def orthonormal_complement(axis: Numbers) -> Array:
     """Return two unit vectors perpendicular to a unit vector (3,) and to each other, (2, 3)."""
-    # project the coordinate axis that is farthest from n
+    # project the coordinate axis that is least along n onto the plane perpendicular to n
     n = v.vector([float(value) for value in axis], 0)
     lengths = [abs(value) for value in n]
     least = lengths.index(min(lengths))
@@ -37,10 +37,10 @@ def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
     Return the angle phi in [0, pi] between an axis and a unit vector u, then phi x and phi y.
 
     Each is followed by its gradient w.r.t. u; that of phi is a unit vector perpendicular to u.
-    `one` and `two` are the `orthonormal_complement` of the axis; (x, y) is the direction of u's
-    component perpendicular to the axis along them. If u is parallel or antiparallel to the axis,
-    the direction is `one`. The vector phi (x, y) is zero only along the axis, where it is smooth;
-    opposite to the axis its length is pi.
+    `one` and `two` are the `orthonormal_complement` of the axis. The unit vector along u's
+    component perpendicular to the axis is x one + y two; it is `one` if u is parallel or
+    antiparallel to the axis. The vector phi (x, y) is zero only along the axis, where it is
+    smooth; opposite to the axis its length is pi.
     """
     # components of u along one, two and the axis
     x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
@@ -64,7 +64,7 @@ def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
             phi * y, v.add(v.scale(y, along), v.scale(x, sideways)))
 
 
-FLAT = 1e-3   # least slope of the chord's length, which is zero opposite to `other_vector`
+FLAT = 1e-3   # least slope of the chord's length; the true slope is 0 opposite to `other_vector`
 
 
 @part
@@ -97,15 +97,15 @@ class AngleBetweenVectors(FormedFunction):
         chord   a - b                         of length 2 sin(phi / 2), in axes of `relative_to`:
                                               1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
 
-    angle: the gradient is a unit moment perpendicular to a and b. It is not unique where they are
-    parallel or antiparallel; there it is a moment about one fixed axis. Bounds of exactly 0 or
+    angle: the gradient is a unit moment perpendicular to a and b. It is not unique where a and b
+    are parallel or antiparallel; there it is a moment about one fixed axis. Bounds of exactly 0 or
     exactly pi replace the angle by the vector.
 
-    vector: smooth where a and b are parallel. Where they are antiparallel it has length pi in one
-    fixed direction. Near there one derivative grows without bound; it is limited to pi * 1e3.
+    vector: smooth where a and b are parallel. Where they are antiparallel, it has length pi in one
+    fixed direction; nearby, one derivative grows without bound and is limited to pi * 1e3.
 
-    chord: smooth everywhere. Where a and b are antiparallel, the gradient of its length is zero
-    although a cost is greatest there; the Jacobian keeps a slope of 1e-3 in one fixed plane.
+    chord: smooth everywhere. Where a and b are antiparallel, its length (and a cost) is greatest
+    and has gradient zero, but the Jacobian keeps a slope of 1e-3 in one fixed plane.
     """
 
     frame: Frame
@@ -144,7 +144,7 @@ class AngleBetweenVectors(FormedFunction):
             for i in range(3):
                 # rounding can exceed 2
                 f[i] = min(max(chord[i], -2.0), 2.0)
-                # gradient of component i, plus what is missing along the direction of the chord
+                # gradient of component i, plus the missing slope along the direction of the chord
                 unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
                 _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
 
@@ -157,7 +157,7 @@ CLOSE = 1e-3      # distance below which the gradient, 1 / distance, no longer g
 def _ray_row(W: v.Buffer, i: int, B: v.Floats, target: v.Vector, distance: float,
          gradient: v.Vector) -> None:
     """Set row i of W to the wrench of a gradient w.r.t. the direction of the line of sight."""
-    # negative, as the frame's motion moves the target backwards in the frame
+    # negative: a motion of the frame moves the target backwards in the frame
     v.force(W, i, target, v.scale(-1.0 / max(distance, CLOSE), v.rotate(B, gradient)))
 
 
@@ -213,7 +213,7 @@ class GazeAngle(FormedFunction):
         u = v.scale(1.0 / distance, ray) if distance > TOUCHING else v.scale(-1.0, axis)
         phi, gradient, x, one, y, two = deviation(u, axis, v.vector(parameters, 3),
                                                   v.vector(parameters, 6))
-        # no direction: a gradient that draws the frame back along its axis
+        # the line of sight has no direction: use a gradient that moves the frame back along n
         if distance <= TOUCHING:
             gradient, one, two = u, v.scale(x / math.pi, u), v.scale(y / math.pi, u)
         if parameters[15] == VECTOR:

@@ -1,4 +1,4 @@
-"""Centre of mass of a robot or of some of its links, and its place above a support polygon."""
+"""Centre of mass of a robot or of some links, and its distances from a polygon's edges."""
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -26,7 +26,7 @@ class CenterOfMass(KinematicFunction):
         f = c, or A c
 
     B is `relative_to` (default: the root frame), which may move. `links` are by default all links
-    that move relative to the root frame; a link that is named counts even if fixed. A and an upper
+    that move relative to the root frame; named links count even if they are fixed. A and an upper
     bound b keep the centre in the polyhedron A c <= b. Smooth everywhere.
 
     Raises InvalidConstraintError for unknown axes, for A without 3 columns and for A together with
@@ -162,7 +162,7 @@ class SupportPolygon(KinematicFunction):
 
     The polygon is the convex hull of `corners` (n, 3), such as those of the feet, in any order.
     `corners` and `up` are in `relative_to` (default: the root frame); `links` is as in
-    CenterOfMass. A lower bound is the least margin: 0 keeps the centre of mass above the polygon.
+    CenterOfMass. A lower bound is a margin: 0 keeps the centre of mass above the polygon.
     Labels are 'edge i-j [m]', from corner i to corner j. Smooth everywhere.
 
     Raises InvalidConstraintError for corners on one line, and the errors of CenterOfMass.

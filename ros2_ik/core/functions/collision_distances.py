@@ -24,7 +24,7 @@ class CheckedDistance(KinematicFunction):
     """
     A function of the distances of a collision checker.
 
-    Meshes are replaced by their convex hulls until `CollisionChecker.make_parts` is called.
+    Meshes without convex parts are replaced by their hulls, see `CollisionChecker.make_parts`.
     """
 
     periodic = True
@@ -41,7 +41,7 @@ class CheckedDistance(KinematicFunction):
 
     def joints(self, robot: Robot) -> frozenset[str]:
         if robot.key != self.checker.robot.key:
-            raise InvalidConstraintError(f'the checker of {self.kind} is of another robot')
+            raise InvalidConstraintError(f'the checker of {self.kind} belongs to another robot')
         return self.checker.moving_joints
 
 
@@ -56,8 +56,8 @@ class MinimumDistance(CheckedDistance):
     A lower bound keeps all pairs apart. Each of the nearest pairs has a row of its own, instead of
     one smoothed minimum, so that one step separates all of them. With one row an upper bound keeps
     some pair near. Not differentiable where two distances are equal or nearest points jump along
-    parallel faces; the gradient there is that of one of them. Rows at `influence` have gradient 0;
-    without pairs all rows are at `influence`.
+    parallel faces; there, one of the possible gradients is returned. Rows at `influence` have
+    gradient 0; without pairs all rows are at `influence`.
     """
 
     influence: Length = 0.2
@@ -83,9 +83,9 @@ class PairDistance(CheckedDistance):
 
         f = d     [m]; in penetration, minus the length of the shortest separating translation
 
-    If they have several collision geometries, the nearest pair counts, even if the scene allows
+    If the two have several collision geometries, the nearest pair counts, even if the scene allows
     their collision. Not differentiable where nearest points jump; the gradient there is that of
-    one of them.
+    one of these points.
 
     Raises UnknownNameError for names without geometry, and InvalidConstraintError if no joint
     moves one of the two relative to the other.

@@ -1,4 +1,4 @@
-"""Field types of kinematic functions: reading of written values, checks, stored form."""
+"""Field types of functions: checks, and reading of written values (in files and messages)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, MISSING
@@ -21,7 +21,7 @@ _AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xy
 
 class FieldValue(NamedTuple):
     """
-    A field as messages and files write it: numbers, names, or one number per name.
+    A written value of a field: numbers, names, or one number per name.
 
     The numbers of a matrix are written row by row; `columns` is the length of a row (0: unknown).
     """
@@ -32,7 +32,7 @@ class FieldValue(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """True if nothing is written; the field then has its default."""
+        """True if no value is written; the field then has its default."""
         return not (len(self.numbers) or self.names)
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ def field_value(value: object) -> FieldValue:
     """
     Convert a plain value from YAML or Python into a FieldValue.
 
-    Valid are a number, a text, a boolean, a list of these, a list of rows of numbers, and a
+    Valid values are a number, a text, a boolean, a list of these, a list of rows of numbers, and a
     mapping from names to numbers. Raises InvalidConstraintError for other values.
     """
     if isinstance(value, str):
@@ -82,10 +82,10 @@ class FieldType(NamedTuple):
     """
     Type of a function's field; `form` describes valid written values in error messages.
 
-    `read` converts a written value into the constructor's argument, or None if it does not fit.
+    `read` converts a written value into the constructor's argument, an invalid value into None.
     `check` converts the argument into the stored value, or raises InvalidConstraintError. A field
-    that is not written gets its default, else `absent`; with neither it is required. A `supplied`
-    field, such as a collision checker, cannot be written: the caller passes the object.
+    without a written value gets its default or else `absent`; a field with neither is required. A
+    `supplied` field, such as a collision checker, cannot be written: the caller passes the object.
     """
 
     form: str
@@ -95,7 +95,7 @@ class FieldType(NamedTuple):
     supplied: bool = False
 
     def argument(self, given: FieldValue, name: str) -> object:
-        """Convert a written value into its argument; raises InvalidConstraintError."""
+        """Convert a written value into the argument; raises InvalidConstraintError."""
         try:
             found = self.read(given)
         except InvalidConstraintError as error:
@@ -114,7 +114,7 @@ class SpecField(NamedTuple):
 
     @property
     def unwritten(self) -> object:
-        """The argument for a field that is not written; MISSING if the field must be written."""
+        """The argument for a field without a written value; MISSING if the field is required."""
         if self.default is not MISSING:
             return self.default
         return None if self.optional else self.type.absent
@@ -176,7 +176,7 @@ def read_flag(given: FieldValue) -> bool | None:
 
 
 def read_rows(given: FieldValue, usual: int = 0) -> list[float] | Array | None:
-    """Read a matrix with the given columns, else `usual`; a list of numbers if both are 0."""
+    """Read a matrix with `given.columns` or else `usual` columns; if both are 0, a list."""
     numbers, columns = read_row(given), given.columns or usual
     if numbers is None or not columns:
         return numbers
@@ -234,7 +234,7 @@ def as_rotation(rotation: Pose, name: str) -> Array:
             raise InvalidConstraintError(f'{name} must be {wanted}, not of shape {given.shape}')
         rotation = np.eye(4)
         rotation[:len(given), :len(given)] = given
-    # the nearest rotation: the columns of the input may be off by rounding
+    # the nearest rotation matrix: the input may have rounding errors
     R = np.array(as_placement(rotation, name, InvalidConstraintError).rotation)
     R.setflags(write=False)
     return R
@@ -262,13 +262,13 @@ Axis = Annotated[Numbers, FieldType(
     'x y z, not zero', read_row, partial(checks.direction, **_ERROR))]
 # (n, 3), up to 1e6 m
 Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
-    'x y z [m] of each', partial(read_rows, usual=3),
+    'x y z [m] of each point', partial(read_rows, usual=3),
     partial(checks.matrix, columns=3, most=FARTHEST, **_ERROR))]
 # (m, n); (n,) is one row
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
                    FieldType('rows of numbers', read_rows, _matrix)]
 RowNumbers = Annotated[float | Sequence[float] | Array,
-                       FieldType('a number, or one a row', read_row_or_number,
+                       FieldType('a number, or one per row', read_row_or_number,
                                  partial(checks.row_numbers, **_ERROR))]
 # (3, 3), or a pose whose rotation is used; None: the identity
 Rotation = Annotated[Pose, FieldType(

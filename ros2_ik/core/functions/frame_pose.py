@@ -31,8 +31,8 @@ class FramePose(RelativeFunction):
 
         f = [R*^T (p - p*);  log3(R*^T R)]     x y z [m], rx ry rz [rad]
 
-    Position rows do not depend on orientation errors and vice versa, so that a row that is left
-    out, however large, does not change the others. f = 0 exactly at the reference. Not
+    Position rows do not depend on orientation errors and vice versa, so the error in an ignored
+    row, however large, does not affect the other rows. f = 0 exactly at the reference. Not
     differentiable where the angle is pi: there the rotation vector jumps to its opposite.
     """
 
@@ -66,7 +66,7 @@ class FramePose(RelativeFunction):
             v.moment(W, 3 + i, v.rotate(B, v.row(rates, i)))
 
 
-FLAT = 1e-3               # least slope of the chord's length, which is zero at pi
+FLAT = 1e-3               # least slope of the chord's length; the true slope is 0 at pi
 UPRIGHT = 4 * 2.0**-52    # cos(pitch) that MoveIt treats as zero
 STEEP = 1e-6              # cos(pitch) at which 1 / cos(pitch) is regularized
 VECTOR, ANGLE, CHORD, EULER = range(4)    # numbers of the forms, in the order of `forms`
@@ -127,8 +127,8 @@ class FrameOrientation(FormedFunction):
     the reference as `offset`, and leave `reference` None.
 
     All forms are zero exactly at the reference. At theta = pi the vector and the chord jump to
-    their opposite. There the slope of the chord's length, cos(theta / 2), is zero although a cost
-    is greatest; the Jacobian keeps a slope of 1e-3. The gradient of the angle is a unit moment
+    their opposite; the chord's length (and a cost) is greatest there and has a slope of zero, but
+    the Jacobian keeps a slope of 1e-3. The gradient of the angle is a unit moment
     along n, at theta = 0 along the reference's x axis; bounds of exactly 0 replace the angle by
     the vector. Euler angles are singular at pitch = +-pi/2; there roll includes yaw, and
     yaw is 0, as in MoveIt. Their Jacobian is exact down to cos(pitch) = 1e-3; closer to the
@@ -166,8 +166,8 @@ class FrameOrientation(FormedFunction):
         # parameters: number of axes, their indices (3), reference (9), offset (9), form
         C, R = v.product(A, v.rotation(parameters, 4)), v.product(B, v.rotation(parameters, 13))
         relative, form = v.product_back(C, R), parameters[22]
-        # values by axis, and their rates w.r.t. rotations about the axes of R, the frame with its
-        # offset; those of Euler angles about the axes of C, the reference
+        # values by axis, and their rates w.r.t. rotations about the axes of R (the frame with its
+        # offset); for Euler angles, about the axes of C (the reference)
         values = v.log3(relative)
         angle = v.norm(values)
         if form == VECTOR:

@@ -77,8 +77,8 @@ class JointPositions(JointFunction):
     joint names (missing joints: zero) or an array in the order of `names`. With `wrap` the
     difference of a continuous joint is taken modulo full turns, in (-pi, pi], and jumps at half a
     turn. A planar joint has three rows, a floating joint six: the motion from the reference, in
-    the reference's axes (`Configuration.difference`); it jumps at half a turn, too. Smooth
-    elsewhere.
+    the reference's axes (`Configuration.difference`). Rows of a floating joint also jump at half a
+    turn. Smooth elsewhere.
 
     `bind` returns a `BoundJoints`. It raises UnknownJointError; InvalidConstraintError for a mimic
     joint; InvalidStateError or InvalidConstraintError for a reference that does not fit the

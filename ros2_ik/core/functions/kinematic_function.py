@@ -25,7 +25,7 @@ class Masses(NamedTuple):
     """
     A centre-of-mass function for compiled code, see `kernels.rows.mass_rows`.
 
-    `frames` are the frames that the masses are fixed to, `parameters` the numbers of `mass_rows`.
+    `frames` are the frames to which masses are fixed; `parameters` are those of `mass_rows`.
     """
 
     frames: tuple[str, ...]
@@ -94,20 +94,20 @@ class KinematicFunction(ABC):
         return self.evaluate(at)[1]
 
     def masses(self, robot: Robot) -> Masses | None:
-        """Return the masses if all rows are linear in the position of a centre of mass."""
+        """Return the masses if all rows are linear in a centre of mass, otherwise None."""
         return None
 
     def equality_form(self, lower: Array, upper: Array) -> 'KinematicFunction | None':
         """
         Return a smooth function that is zero exactly where lower <= f <= upper (m,), or None.
 
-        An angle or a distance that must be exactly zero has no gradient at the solution, but the
-        vector of that length is smooth. None means that f itself is smooth there.
+        An angle or a distance has no gradient where it is zero, but the vector whose length it
+        measures is smooth there. None means that solvers use f itself.
         """
         return None
 
     def __str__(self) -> str:
-        """Return the kind with its names, such as "frame_pose of 'tool' relative to 'table'"."""
+        """Return the kind and its frames, such as "frame_pose of 'tool' relative to 'table'"."""
         frame, relative = getattr(self, 'frame', None), getattr(self, 'relative_to', None)
         names = getattr(self, 'names', None) or getattr(self, 'links', None)
         of = f" of '{frame}'" if frame else f' of {", ".join(names)}' if names else ''
@@ -141,9 +141,9 @@ def function_kinds() -> dict[str, type[KinematicFunction]]:
     """
     Return the classes of all functions by kind.
 
-    Functions of other packages are found by the entry points `ros2_ik.functions`, which name the
-    class or the module that registers the class. An entry point that fails to load is skipped with
-    a RuntimeWarning.
+    Other packages add functions by entry points of the group `ros2_ik.functions`, which name a
+    class or the module that registers a class. An entry point that fails to load is skipped with a
+    RuntimeWarning.
     """
     _load_entry_points()
     return dict(_KINDS)
@@ -158,9 +158,9 @@ def written_kinds() -> dict[str, type[KinematicFunction]]:
 def read_function(kind: str, given: Mapping[str, FieldValue],
                   supplied: Mapping[str, object] | None = None) -> KinematicFunction:
     """
-    Return a function of a kind from the written fields `given`; other fields have their defaults.
+    Return a function of a kind from its fields in a file or message; others get their defaults.
 
-    `supplied` has the arguments that cannot be written, such as a collision checker, by name.
+    `supplied` has, by name, arguments that a file cannot contain, such as a collision checker.
     Raises UnknownFunctionError, and InvalidConstraintError for an unknown, missing or invalid
     field.
     """
@@ -194,5 +194,5 @@ def _load_entry_points() -> None:
             entry.load()
         # any exception: importing another package may raise anything
         except Exception as error:
-            warnings.warn(f"functions of '{entry.name}' ({entry.value}) do not load: "
+            warnings.warn(f"functions of '{entry.name}' ({entry.value}) cannot be loaded: "
                           f'{type(error).__name__}: {error}', RuntimeWarning, stacklevel=3)

@@ -62,8 +62,8 @@ class Manipulability(KinematicFunction):
             # d f = sum of D * dJ, with D = U diag(f / s_i) V^T; all quotients are finite
             D = np.zeros((6, len(chain.signs)))
             D[rows] = U * (s.prod() / s) @ Vt @ chain.fold.T * chain.signs
-            # In the frame's axes, column k changes the twist i of each axis that it carries at the
-            # rate k x i. If it moves the frame itself, all twists change at the opposite rate.
+            # In the frame's axes, the motion of column k changes twist i at the rate k x i if k
+            # carries the axis of i. If k moves the frame, all twists change at the opposite rate.
             moves = chain.carries - chain.moving[:, None]
             rates = [np.vdot(D, pin.Motion(twist).action @ twists * moved)
                      for twist, moved in zip(twists.T, moves, strict=True)]
@@ -76,7 +76,7 @@ class _Chain(NamedTuple):
     Roles of the columns of Pinocchio's Jacobian (6, n), for a pair of frames.
 
     `signs` (n,) is 1 if a column moves `frame` alone, -1 if it moves `relative_to` alone, else 0;
-    `moving` (n,) is 1 if it moves `frame`. `fold` (n, nv) adds the columns of mimic joints to
+    `moving` (n,) is 1 if a column moves `frame`. `fold` (n, nv) adds columns of mimic joints to
     those of their leaders; `n_motions` of the nv summed columns change the relative pose.
     carries[k, i] (n, n) is 1 if column k moves the axis of column i.
     """

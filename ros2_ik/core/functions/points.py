@@ -26,7 +26,7 @@ class FramePosition(RelativeFunction):
         f = R_A^T (p_point - p_A)     x y z [m]
 
     A is fixed to `relative_to` (default: the root frame) at the pose `T_relative_A` (default: the
-    identity); in Drake the two are Abar and X_AbarA. Smooth everywhere.
+    identity); Drake's names of the two are Abar and X_AbarA. Smooth everywhere.
     """
 
     frame: Frame
@@ -64,7 +64,7 @@ class FramePosition(RelativeFunction):
             v.wrench(W, i, forces, moments)
 
 
-COINCIDENT = 1e-12   # distance below which the direction of an offset is only rounding [m]
+COINCIDENT = 1e-12   # distance below which rounding determines the direction of an offset [m]
 
 
 @register_function('point_to_point_distance')

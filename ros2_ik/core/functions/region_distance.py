@@ -60,9 +60,9 @@ class RegionDistance(RelativeFunction):
 
     An upper bound of 0 keeps the point in one of the regions; a box is six planes. Near edges and
     corners outside a region f is less than the Euclidean distance. f is not differentiable where
-    two surfaces or regions are equally far; the gradient there is that of the first one. Raises
-    InvalidConstraintError for rows of another length, unknown kinds, and a direction of length
-    zero (a sphere needs none).
+    two surfaces or regions have the same distance; the gradient there is that of the first one.
+    Raises InvalidConstraintError for rows of another length, unknown kinds, and a direction of
+    length zero (a sphere needs no direction).
     """
 
     frame: Frame
@@ -146,9 +146,9 @@ def _surfaces(shape: Shape) -> Iterator[tuple[int, Array, Array, float]]:
             # Qhull triangulates faces: triangles of one face have equal planes
             planes = np.unique(scipy.spatial.ConvexHull(points).equations.round(12), axis=0)
         except scipy.spatial.QhullError:
-            raise InvalidConstraintError(f'a flat {type(shape).__name__} is no region') from None
+            raise InvalidConstraintError(f'a flat {type(shape).__name__} has no volume') from None
         for *normal, offset in planes:
             yield PLANE, -offset * np.array(normal), np.array(normal), 0.0
     else:
-        raise InvalidConstraintError(f'a {type(shape).__name__} is no region; valid: Box, Sphere, '
-                                     'Cylinder, ConvexHull, Mesh')
+        raise InvalidConstraintError(f'a {type(shape).__name__} cannot be a region; valid: Box, '
+                                     'Sphere, Cylinder, ConvexHull, Mesh')

@@ -14,7 +14,7 @@ from ros2_ik.core.kernels.rows import measure_formula
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.robot import Configuration, Robot
 
-Parameters: TypeAlias = 'Iterable[ArrayLike]'   # of a formula, in the order that it reads
+Parameters: TypeAlias = 'Iterable[ArrayLike]'   # of a formula, in the order in which it reads them
 
 
 class RelativeFunction(KinematicFunction):
@@ -94,7 +94,7 @@ class FormedFunction(RelativeFunction):
         return [*self.forms].index(self.form)
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
-        # exactly pi from an axis is exactly 0 from its opposite
+        # an angle of pi to an axis is an angle of 0 to the opposite axis
         changed: dict[str, object] = {'form': 'vector'}
         if self.form == 'angle' and self.opposite and lower[0] >= math.pi:
             changed[self.opposite] = np.negative(getattr(self, self.opposite))

@@ -26,8 +26,8 @@ class UserFunction(KinematicFunction):
     need fewer evaluations. `name` is used in error messages. The function can be pickled if its
     callables can.
 
-    Raises InvalidConstraintError for results of another shape or that are not finite. Exceptions
-    of the callables pass through.
+    Raises InvalidConstraintError for results that are not finite or have another shape. Exceptions
+    of the callables propagate.
     """
 
     labels: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class UserFunction(KinematicFunction):
         """Return a checked copy of a result; the callable may reuse its buffer."""
         what = f"the {what} of user function '{self.name}'"
         if result is None:
-            raise InvalidConstraintError(f'{what} is None: does it return what it computes?')
+            raise InvalidConstraintError(f'{what} is None; is a return statement missing?')
         array = floats(result, what, f'{shape} numbers', InvalidConstraintError)
         if array.shape == () and shape == (1,):
             array = array.reshape(1)

@@ -43,7 +43,7 @@ def test_callable_may_reuse_its_result_array(small):
 @pytest.mark.parametrize('result, words', [
     ((1, 2), r"value of user function 'odd' must be of shape \(3,\), not \(2,\)"),
     (1, r'of shape \(3,\), not \(\)'), (np.zeros((3, 1)), 'shape'),
-    (None, "'odd' is None: does it return"), ('abc', "'odd' must be"),
+    (None, "'odd' is None; is a return"), ('abc', "'odd' must be"),
     ((1, 2, np.nan), "'odd' is not finite"), ((1j, 2, 3), "'odd'")])
 def test_malformed_results_are_refused(small, result, words):
     at = Configuration(small('scara'))

@@ -216,7 +216,7 @@ def test_each_barrier_keeps_its_own_margin(slider):
         VelocityProgram(slider, [], 0.01).set_scene(checker)
     with pytest.raises(InvalidOptionError, match="2 barriers have the name 'collisions'"):
         VelocityProgram(slider, [], 0.01, barriers=[CollisionBarrier(checker)] * 2)
-    with pytest.raises(InvalidConstraintError, match='of another robot'):
+    with pytest.raises(InvalidConstraintError, match='to another robot'):
         VelocityProgram(Robot.from_urdf(FLOATING, root_joint='freeflyer'), [], 0.01,
                         barriers=barriers[:1])
 

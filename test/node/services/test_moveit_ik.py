@@ -178,7 +178,7 @@ def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
      Code.INVALID_GOAL_CONSTRAINTS, 'type is 9'),
     ({'constraints': asked_for(position={
         'constraint_region': region(SolidPrimitive.CONE, 0.2, 0.1)})},
-     Code.INVALID_GOAL_CONSTRAINTS, 'a Cone is no region'),
+     Code.INVALID_GOAL_CONSTRAINTS, 'a Cone cannot be a region'),
     ({'constraints': asked_for('nose', orientation={})}, Code.INVALID_LINK_NAME, 'nose'),
     ({'constraints': asked_for(TIP, orientation={'absolute_z_axis_tolerance': float('nan')})},
      Code.INVALID_GOAL_CONSTRAINTS, 'absolute tolerances are [0.0, 0.0, nan]'),
