@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_ik.core.kernels.source import inner_part, loop
 
-HUGE = 1e150    # its square still is a finite double
+HUGE = 1e150    # the square of this number is still finite
 PER_JOINT, PER_TARGET = 6, 14       # numbers in `screws`
 OUTSIDE, MISSED, HELD = range(3)    # results of `check_targets`
 
@@ -41,7 +41,7 @@ def displace_base(T, q, i):
     """Move T (12,), the columns of a pose, by a floating base: x y z qx qy qz qw from q[i] on."""
     x, y, z, w = q[i + 3], q[i + 4], q[i + 5], q[i + 6]
     squared = x * x + y * y + z * z + w * w
-    # a quaternion of norm 0 is no rotation: the errors become NaN
+    # a quaternion of norm 0 is not a rotation: the errors become NaN
     double = 2 / squared if squared > 0 else math.nan
     for c in range(0, 12, 3):
         a, b, d = T[c], T[c + 1], T[c + 2]
@@ -75,13 +75,13 @@ def distance_between(T, pose):
       'f8[:,:,::1], f8[:,::1])')
 def check_targets(q, start, places, limits, at_rest, chains, screws, poses, errors):
     """
-    Check whether q (nq,) meets the limits and brings tips to `poses` (t, 4, 4).
+    Check whether q (nq,) is within limits and brings tips to `poses` (t, 4, 4).
 
     Values at the indices `places` (n,) must be within `limits` (2, n), values at the indices
     `at_rest` equal to those of `start`, and all magnitudes below HUGE. `chains` has for each tip
-    the number of joints that move it and their indices in q, from the tip on; a floating base has
-    the negative number -1 - index. `screws` has for each tip PER_JOINT numbers a joint (the screw
-    axis [v, w]), then PER_TARGET numbers: the columns of the tip's pose in the neutral
+    the number of joints that move it and their indices in q, from the tip to the root; a floating
+    base has the negative number -1 - index. `screws` has for each tip PER_JOINT numbers per joint
+    (the screw axis [v, w]), then PER_TARGET numbers: the columns of the tip's pose in the neutral
     configuration, and the tolerances [m] and [rad].
 
     Return OUTSIDE if a value is not allowed; otherwise fill `errors` (t, 2) with the errors [m]

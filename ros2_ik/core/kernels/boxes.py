@@ -1,4 +1,4 @@
-"""Pairs of bounding boxes that may be near each other, slopes of distances, points in meshes."""
+"""Pairs of bounding boxes that may be near each other, gradients of distances, ray counts."""
 
 import math
 
@@ -34,9 +34,9 @@ def place_boxes(q, numbers, layout, sizes, centred, halves):
 @inner_part
 def face_separation(centred, sizes, a, b):
     """
-    Return the largest signed distance of two boxes along the face normals of either [m].
+    Return a lower bound of the signed distance of two boxes [m].
 
-    A lower bound of their signed distance, which is the largest along all directions.
+    That distance is the largest along all directions, the bound the largest along face normals.
     """
     best = -np.inf
     for side in range(6):
@@ -70,17 +70,17 @@ def aabb_distance(centred, halves, a, b):
 def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, known, centred, least,
                  closing):
     """
-    Fill lower bounds of the pairs' distances at q, from the bounds at a previous configuration.
+    Fill lower bounds of the pairs' distances at q, using those at a previous configuration.
 
     Inputs: `before` (i, 12), the boxes' previous placements, and `known` (p,), the previous
     `least`. Outputs: `centred` (i, 12), the boxes' placements; `least` (p,), lower bounds of
-    distance minus margin [m]; `closing` (p,), by how much each pair may have come closer [m]. See
+    distance minus margin [m]; `closing` (p,), upper bounds of each distance's decrease [m]. See
     `near_pairs` for the other arguments. Return the smallest of `least`.
     """
     nearest = np.inf
     halves, moved = np.empty((len(sizes), 3)), np.empty(len(sizes))
     place_boxes(q, numbers, layout, sizes, centred, halves)
-    # how far each box's points moved at most
+    # the farthest that any point of each box moved
     for i in range(len(sizes)):
         shift, turn, radius = 0.0, 0.0, 0.0
         for j in range(9):

@@ -29,7 +29,7 @@ def _is_own(function: Callable[..., object]) -> bool:
 
 def compiled(make: Callable[[Options], Compiled], function: Callable[..., object]) -> Compiled:
     """
-    Return make(numba's options), the compiled function, loaded from the cache if possible.
+    Return the compiled function, make(numba's options), from the cache if possible.
 
     If the cache cannot be read or written (damaged, disk full), its folder is removed. Functions
     of other packages are not cached: numba would not notice changes of the parts they call.
@@ -69,7 +69,7 @@ def cache_folder() -> Path | None:
 
 
 def _add_locator(folder: str) -> None:
-    # numba's own locators use one source file as the key, and miss changes of the files it calls
+    # numba's own locators use one source file as the key and miss changes in files that it calls
     from numba.core import caching
 
     class ContentLocator(caching._CacheLocator):

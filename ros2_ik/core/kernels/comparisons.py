@@ -17,8 +17,8 @@ def are_within(f, lower, upper, tolerance):
 
 @part
 def turned(value, seed, lower, upper):
-    """Return a value [rad] plus the full turns that bring it nearest to the seed within limits."""
-    # rounding may have carried the value slightly beyond a limit: 0 turns stay allowed
+    """Return a value [rad] plus the full turns, within limits, that bring it nearest the seed."""
+    # 0 turns are always allowed: by rounding, the value may be slightly beyond a limit
     least = min(np.ceil((lower - value) / TURN), 0.0)
     most = max(np.floor((upper - value) / TURN), 0.0)
     turns = min(max(np.rint((seed - value) / TURN), least), most)

@@ -26,7 +26,7 @@ def step_within(H, g, low, high, K, d, held, at_once):
     with fewer factorizations. K (n, n) and `held` (n,) are scratch.
     """
     n = len(g)
-    # predict the active set: components at a limit whose gradient points outward
+    # predict the active set: components at a limit whose descent direction is outward
     for i in range(n):
         held[i] = at_once and (g[i] < 0 and low[i] == 0 or g[i] > 0 and high[i] == 0)
     for _ in range(4):

@@ -20,7 +20,7 @@ from ros2_ik.core.kernels.starts import (
     X,
 )
 
-# distance [m] and angle [rad] of tip and target below which a solution near the seed is expected
+# distance [m] and angle [rad] from tip to target below which the search expects a near solution
 CLOSE = (0.25, 0.7)
 
 
@@ -90,7 +90,7 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
             own[NARROW:NARROW + 2] if 0 < k <= N_NEAR else limits, rows, bounds, options,
             min(limit, most - iterations), work)
         iterations, used, k = iterations + done, used + 1, k + 1
-        # keep the best end; any solution replaces what is not one
+        # keep the best end; a solution replaces any end
         if used == 1 or error < best and flag != CONVERGED or ended == CONVERGED:
             best, flag = error, ended
             own[X] = own[TRIAL]
@@ -110,8 +110,8 @@ def find_poses(numbers, layout, addresses, rows, bounds, indices, turning, bases
 
     `numbers`, `layout` and `addresses` are those of a program whose entries are the targets. The n
     moving values have the indices `indices` (n,) in `seed` (nq,). The rows of `ranges` (4, n) are
-    lower and upper limits, then lower and upper ends of random starts. Full turns may be added to
-    the values numbered in `turning`. See `search` for the other arguments and the results.
+    lower and upper limits, then lower and upper bounds of random starts. Full turns may be added
+    to the values numbered in `turning`. See `search` for the other arguments and the results.
     """
     own = np.empty((ROWS_OF_VALUES, len(indices)))
     gather(own, seed, ranges, indices)

@@ -8,7 +8,7 @@ from ros2_ik.core.kernels.source import inner_part, part
 
 FEASIBLE = 1e-10  # tolerance of a bound, relative to 1 + |bound|
 CHANGES = 10      # largest number of working-set changes per row; many more than are needed
-STIFFEST = 1e10   # largest number a soft row adds to H: more would drown H in rounding
+STIFFEST = 1e10   # largest number a soft row adds to H: with more, H would be lost in rounding
 
 
 @inner_part
@@ -194,12 +194,12 @@ def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, coun
     if not factorize(K):
         return False
     solve(K, h)
-    # clamp to the box: rounding
+    # clamp to the box: x may be outside by rounding
     finite = True
     for j in range(n):
         finite = finite and h[j] - h[j] == 0
         x[j] = min(max(h[j], low[j]), high[j])
-    # multipliers: of rows their slack forces, of fixed variables the remaining gradient
+    # multipliers: of rows, the forces of their slacks; of fixed variables, the remaining gradient
     y[:n + m] = 0.0
     for i in range(m):
         value = row_times(A, i, x)

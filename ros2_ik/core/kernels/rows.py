@@ -47,13 +47,13 @@ def layout_of(numbers, layout):
     motion = column + bodies
     # per frame: the body that carries it
     node = motion + bodies + 1
-    # per entry: number of its formula, frame, frame it is relative to, first parameter, first row
+    # per entry: number of its formula, frame, relative frame, first parameter, first row
     formula = node + frames
     frame = formula + entries
     relative = frame + entries
     parameter = relative + entries
     row = parameter + entries + 1
-    # per entry t: the bodies that move one of its two frames only, moved_by[support t ... t + 1],
+    # per entry t: the bodies that move only one of its two frames, moved_by[support t ... t + 1],
     # with sign 1 for `frame` and -1 for `relative`
     support = row + entries + 1
     moved_by = support + entries + 1
@@ -211,7 +211,7 @@ def mass_rows(at, entry, work, parameters, f, J):
             mass[body, 1 + r] += share * (placed[k, 3 * r] * x + placed[k, 3 * r + 1] * y
                                           + placed[k, 3 * r + 2] * z + placed[k, 9 + r])
         first += 4
-    # from the leaves to the root: a body moves all that it carries like one lump
+    # from the leaves to the root: add the moments of each body to those of its parent
     for k in range(at.bodies, 0, -1):
         parent = table[at.parent + k - 1] + 1
         for r in range(4):
@@ -239,7 +239,7 @@ def mass_rows(at, entry, work, parameters, f, J):
                 J[row, column + t - begin] += (
                     share * (ax * twists[t, 0] + ay * twists[t, 1] + az * twists[t, 2])
                     + mx * twists[t, 3] + my * twists[t, 4] + mz * twists[t, 5])
-        # less the velocity of the relative frame at the centre, as the wrench of a force a there
+        # less the velocity of the relative frame at the centre: the wrench of a force a there
         work.W[row, 0], work.W[row, 1], work.W[row, 2] = ax, ay, az
         work.W[row, 3], work.W[row, 4], work.W[row, 5] = (cy * az - cz * ay, cz * ax - cx * az,
                                                           cx * ay - cy * ax)

@@ -11,7 +11,7 @@ from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
 ROW_WEIGHT = 1e9        # slack weight of rows: at a singularity rows depend on each other
-MIN_PROGRESS = 0.1      # fraction of a step; less means that joints are at their limits
+MIN_PROGRESS = 0.1      # least progress of a step, relative to its length; joint limits cause less
 
 
 @loop(f'Tuple((b1, i8))({PROGRAM}, f8[::1], f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '

@@ -58,7 +58,7 @@ class Loop:
 
     @cached_property
     def run(self) -> Callable[..., Any]:
-        """The compiled function; the first access compiles it, so read it before time counts."""
+        """The compiled function; the first access compiles it: access it before a timeout runs."""
         from numba import njit
         with _compiling:
             _overload_parts()
@@ -95,7 +95,7 @@ class Formula:
             _overload_parts()
             pointer = types.CPointer(types.float64)     # type: ignore[no-untyped-call]
             signature = types.void(*[pointer] * 5)
-            # kept, as its address is valid only while the object exists
+            # keep the object: the address is valid only as long as it exists
             self._code = compiled(lambda options: cfunc(signature, **options)(self.function),
                                   self.function)
             assert self._code.address is not None
@@ -124,7 +124,7 @@ def call(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore
 
 
 def call_back(function, x, f, J):    # type: ignore[no-untyped-def]
-    """Have the Python callback at an address fill its rows of f and J at x; False: interrupt."""
+    """Let the Python callback at an address fill its rows of f and J; return False to stop."""
 
 
 def _overload_parts() -> None:

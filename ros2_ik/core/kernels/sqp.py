@@ -1,4 +1,4 @@
-"""The descents of solvers/sqp.py: first to feasibility, then down the costs along the rows."""
+"""The descents of solvers/sqp.py: first to feasibility, then to lower cost within the rows."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ SLACK_WEIGHT = 1e8      # initial weight of the hard rows' slack in a QP
 PENALTY = 1.0           # least penalty of a violation in the merit function
 GAIN = 1e-8             # relative decrease of the merit below which the descent ends
 LEAST_STEP = 1e-9       # length of a step below which the descent ends [rad, m]
-TRIES = 8               # step lengths that a line search tries
+TRIES = 8               # largest number of step lengths in a line search
 ENOUGH = 0.1            # fraction of the predicted gain at which a step is accepted
 
 
@@ -38,7 +38,7 @@ def clip_bounds(below, above):
 def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, bounds, farthest,
                   damping, limit, patience, drop, most):
     """
-    Descend from one of `starts` (k, nx) after another, until all rows are within their tolerance.
+    Descend from `starts` (k, nx), one after another, until all rows are within their tolerance.
 
     See `bound_distances` for `rows` and `bounds`, `move` for `limits`. A step is at most
     `farthest` (n,) [rad, m], a descent at most `limit` iterations, all descents together `most`.
@@ -107,8 +107,8 @@ def cost_of(f, J, wanted, linear, factor, unit, g, H):
 
     cost = 1/2 |factor away|^2 + linear . f, with away (m,) the distance of f from its wanted
     interval. `wanted` (2, m) are the ends of these intervals, `factor` (k, m) is a root of the
-    weight matrix, `linear` (m,) weighs rows that are costs themselves. Everything is divided by
-    `unit`.
+    weight matrix, `linear` (m,) are the weights of rows that are costs themselves. All results are
+    divided by `unit`.
     """
     m, n = J.shape
     slope = np.empty(n)
@@ -270,7 +270,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if fresh:
                 if slack_energy <= GAIN * (1.0 + abs(cost)) or weight >= STIFFEST:
                     break
-                # the cost pushes the step off the rows: weigh their slack more
+                # the cost pushes the step off the rows: increase the weight of their slack
                 weight *= 100.0
                 damping = 1e-2
                 continue
@@ -298,7 +298,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if leads_back:
                 for j in range(n):
                     moved[j] += back[j]
-            # accept; the full step only if it gains much or keeps to the rows
+            # accept a step that gains enough; the full step must gain much or stay feasible
             if ratio >= ENOUGH and (turn or ratio >= 0.5
                                     or penalty * violation_after <= 0.1 * predicted):
                 break

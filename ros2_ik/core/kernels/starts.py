@@ -10,7 +10,7 @@ NEAR = 0.5       # largest change of a joint that counts as near the seed [rad, 
 # descent stays within NEAR
 SIZES = (0.0, 0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5)
 N_NEAR = len(SIZES)
-# rows of a search's table `own`: seed, limits (2 rows), limits of random starts (2), best end,
+# rows of a search's table `own`: seed, limits (2 rows), bounds of random starts (2), best end,
 # current start, limits near the seed (2)
 SEED, LIMITS, SAMPLING, X, TRIAL, NARROW = 0, 1, 3, 5, 6, 7
 ROWS_OF_VALUES = 9
@@ -37,13 +37,13 @@ def gather(own, seed, ranges, indices):
     Fill the rows SEED, LIMITS, SAMPLING and NARROW of `own` (9, n) for n moving values.
 
     Their indices in the seed (nq,) are `indices` (n,). The rows of `ranges` (4, n) are lower and
-    upper limits, then lower and upper ends of random starts.
+    upper limits, then lower and upper bounds of random starts.
     """
     for j in range(len(indices)):
         own[SEED, j] = seed[indices[j]]
         for row in range(4):
             own[LIMITS + row, j] = ranges[row, j]
-        # limits near the seed; a seed outside its limits counts as at the limit
+        # limits near the seed; a seed beyond a limit is treated as at the limit
         within = min(max(own[SEED, j], ranges[0, j]), ranges[1, j])
         own[NARROW, j] = max(ranges[0, j], within - NEAR)
         own[NARROW + 1, j] = min(ranges[1, j], within + NEAR)
@@ -54,8 +54,8 @@ def draw_start(k, state, own, bases):
     """
     Fill own[TRIAL] with start k: the seed, a start near it or a random one.
 
-    A random value is uniform between its limits; without limits within pi of the seed; with one
-    limit within a full turn of that limit. `bases` are the first of the seven columns of each
+    A random value is uniform: between two limits; within a full turn of the only limit; without
+    limits, within pi of the seed. `bases` are the first of the seven columns of each
     floating joint. Starts near the seed keep a floating joint; random ones put it within 1 m of
     the seed along each axis, at a random orientation.
     """

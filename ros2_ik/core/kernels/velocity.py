@@ -24,18 +24,18 @@ DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
 SLACK_WEIGHT = 1e7          # weight of the slack of bounds and distances; tasks have weight 1
 FIRM_SCALE = 0.3            # scale of firm rows and of solved priorities; bounds have scale 1
-# scale of firm rows if they would make the step violate a bound: low, so that they yield;
-# otherwise an arm with a hard task would not make way for an arm that another controller moves
+# scale of firm rows that would make the step violate a bound: low, so that the rows yield;
+# otherwise an arm with a hard task would not evade an arm that another controller moves
 YIELDING_SCALE = 0.003
 DAMPING_TRIES = 3           # tries to solve a program, each with a hundred times the damping
 BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
 DIRECTION_TOLERANCE = 1e-6  # tolerance of the direction of scaled tasks, relative to their length
-MAX_CORRECTED_SLACK = 1e-3  # slack of a firm row above which the rows contradict each other
+MAX_CORRECTED_SLACK = 1e-3  # slack of a row above which rows contradict each other
 CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
 HALVINGS = 8                # halvings of a step that still crosses a bound
-SCALE_COST = 1e-4           # weight of the length that scaled tasks lack, relative to firm rows
-SLACK = 0.1                 # fraction of its margin by which a distance may fall short unreported
-REVERSAL = 0.25             # part of the last velocity; a larger reversal is an oscillation
+SCALE_COST = 1e-4           # weight of the missing length of scaled tasks, relative to firm rows
+SLACK = 0.1                 # part of a margin by which a distance may be too small, unreported
+REVERSAL = 0.25             # a reversal by more than this part of the velocity is an oscillation
 LEAST_SWING = 1e-4          # slowest oscillation that is damped [rad/s, m/s]
 SWING_GROWTH = 30           # factor of the damping with each reversal
 MOST_SWING = 1e2            # largest damping of oscillations, relative to the diagonal of H
@@ -53,7 +53,7 @@ def solve_priorities(problem, firm, step, missed):
     rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
     (m, n), length = J.shape, scaled_length(rows, dt)
     fill_box(box, problem.options)
-    # variables: the step, and with scaled tasks the length that they move
+    # variables: the step and, if there are scaled tasks, the length that they move
     N = n if length < 0 else n + 1
     A, bounds, ends = np.zeros((2 * m, N)), np.empty((2, 2 * m)), np.zeros((2, N))
     ends[0, :n], ends[1, :n], ends[1, n:] = box[row.LEAST], box[row.MOST], length
@@ -226,7 +226,7 @@ def drop_futile_pushes(rows, missed, first):
     """
     Stop widening distances (rows from `first` on) that cannot be widened; return whether any.
 
-    Such rows contradict each other or the robot's kinematics; widening them would only make the
+    Such rows contradict each other or the robot's kinematics; pushing on would only make the
     robot oscillate. Pairs in contact are still pushed apart.
     """
     found = False
@@ -259,8 +259,8 @@ def damp_oscillations(step, box, dt):
     Joints oscillate near a singularity, and where a row's gradient at the end of a step differs
     from that at its start.
     Each reversal multiplies the damping by SWING_GROWTH; it decays in steps without a reversal.
-    Without damping, 6 of 96 arms whose hand was pulled into the base column oscillated at up
-    to 1.2 rad/s without end, and arms with targets near singularities at up to 1.4 rad/s.
+    (Measured without damping: 6 of 96 arms whose hand was pulled into the base column oscillated
+    at up to 1.2 rad/s without end, arms with targets near singularities at up to 1.4 rad/s.)
     """
     for j in range(len(step)):
         before, now = box[row.BEFORE, j], step[j] / dt
@@ -275,8 +275,8 @@ def solve_bounded(problem, first, step, missed):
     """
     Fill the step; if it violates bounds, drop futile pushes, then let firm tasks yield.
 
-    Return the scale of firm rows and the scale of scaled tasks. If firm tasks did not yield, a
-    tool that a hard task leads into a wall exceeded its acceleration limits 25 times.
+    Return the scale of firm rows and the scale of scaled tasks. (Measured without yielding: a tool
+    that a hard task led into a wall exceeded its acceleration limits 25 times.)
     """
     scale = solve_priorities(problem, FIRM_SCALE, step, missed)
     if drop_futile_pushes(problem.rows, missed, first):

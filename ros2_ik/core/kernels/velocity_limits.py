@@ -14,8 +14,8 @@ def braking_speed(distance, acceleration, dt):
     """
     Return the largest speed from which a joint can stop within a distance.
 
-    The speed drops by at most acceleration * dt per step of dt [s]. The discrete steps, not a
-    continuous motion, end exactly at the distance, so that no later step needs more deceleration.
+    The speed drops by at most acceleration * dt per step of dt [s]. The sum of these discrete
+    steps is exactly the distance, so that no later step needs more deceleration.
     """
     if not distance > 0:
         return 0.0
@@ -29,7 +29,7 @@ def braking_speed(distance, acceleration, dt):
 
 @inner_part
 def has_acceleration_limits(box):
-    """Return whether a joint has an acceleration limit (0: a driven joint, infinite: none)."""
+    """Return whether any joint has an acceleration limit (0: driven joint, infinite: none)."""
     for j in range(box.shape[1]):
         if 0 < box[row.ACCELERATION, j] < math.inf:
             return True
@@ -47,8 +47,8 @@ def fill_box(box, options):
     """
     Fill the least and the largest step of each joint (rows LEAST and MOST of `box`).
 
-    Velocity limits take precedence over acceleration limits, these over position limits: a joint
-    outside its position limits returns as fast as the other two allow.
+    Velocity limits take precedence over acceleration limits, and these over position limits: a
+    joint outside its position limits returns as fast as the other two allow.
     """
     dt, gain = options[0], options[2]
     for j in range(box.shape[1]):
@@ -83,8 +83,8 @@ def least_change_of(left, share, push, acceleration, now, dt):
     """
     Return the least change in a step of a row whose value is `left` above its lower bound.
 
-    A positive change leads a row below its bound (left < 0) back, at most at the rate that the
-    joints can reach in this step. `now` is the row's present rate.
+    A row below its bound (left < 0) gets a positive change, which leads back to the bound, at most
+    at the rate that the joints can reach in this step. `now` is the row's present rate.
     """
     if left < 0:
         return min(-share * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)

@@ -41,7 +41,7 @@ def slow_to_brake(H, g, box, dt, limb, slow):
     The tasks' cost is 1/2 d^T H d + g^T d, limb[a] the limb of joint a. All joints of a limb slow
     down by the same factor, so that their path stays the same.
     """
-    # d: the whole way to the targets, slightly damped
+    # d: the step all the way to the targets, slightly damped
     n, K, d = len(limb), H.copy(), -g
     largest = 0.0
     for a in range(n):
@@ -51,7 +51,7 @@ def slow_to_brake(H, g, box, dt, limb, slow):
     if not factorize(K):
         return
     solve(K, d)
-    # a joint must not move faster than it can brake on its way
+    # a joint must not move so fast that its braking distance exceeds its way
     for a in range(n):
         way, limit = abs(d[a]), box[row.ACCELERATION, a]
         # a limit of 0 marks a driven joint, which keeps its velocity
@@ -101,9 +101,9 @@ def firm_rows(problem, firm, length, A, lower, upper):
     """
     Fill A (., n or n + 1), lower and upper with bounds and firm tasks; return count and size.
 
-    With scaled tasks column n is the length that they move, up to `length`: in the unit of a step,
-    so that the direction is kept equally well in short and in long steps. Firm rows are multiplied
-    by `firm`. The size is the largest diagonal element of J^T J of the firm tasks.
+    If there are scaled tasks, variable n is the length that they move, from 0 to `length`. It has
+    the unit of a step: the direction is then kept equally well in short and in long steps. Firm
+    rows are multiplied by `firm`. The size is the largest diagonal element of their J^T J.
     """
     rows, J, dt = problem.rows, problem.J, problem.options[0]
     n, count, size, sums = J.shape[1], 0, 0.0, np.zeros(J.shape[1])
