@@ -24,7 +24,7 @@ from ros2_ik.core.robot import Configuration, Robot
 
 
 class TargetError(NamedTuple):
-    """Position error [m] and orientation error [rad] of a tip, axes of weight 0 left out."""
+    """Position error [m] and orientation error [rad] of a tip, without axes of weight 0."""
 
     tip: str
     position: float
@@ -94,7 +94,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     """
     active, structure = problem.active, problem.structure
     q, errors = _values(problem.robot, q), np.empty((len(problem.poses), 2))
-    # one compiled check of joints and targets; details only if it fails or does not cover all
+    # one compiled check of joints and targets; the details only if it fails or is not sufficient
     result = check_targets.run(q, problem.start, active.indices, active.limits, active.at_rest,
                                *structure.chains, problem.poses, errors)
     costs: tuple[float, ...] = ()
@@ -116,7 +116,7 @@ def _check_terms(problem: IKProblem, q: Array,
                  violations: list[Violation]) -> tuple[Array, tuple[float, ...]]:
     """Return the target errors (t, 2) and the values of all costs; append to `violations`."""
     robot = problem.robot
-    # a user's function may overwrite the shared scratch data, so it gets its own data
+    # new data if a user's function runs, because it may overwrite the shared scratch data
     data = robot.model.createData() if problem.structure.runs_user_code else robot.scratch_data()
     # `to_q` normalizes quaternions
     at = Configuration.of_checked(robot, robot.to_q(q) if robot.has_floating_joints else q, data)
@@ -131,7 +131,7 @@ def _values(robot: Robot, q: Any) -> Array:
     if not (type(q) is np.ndarray and q.dtype is FLOAT and q.flags.carray):
         values = floats(q, 'q', f'{robot.nq} numbers', InvalidStateError)
     if values.shape != (robot.nq,):
-        raise InvalidStateError(f'q has shape ({robot.nq},), not {values.shape}')
+        raise InvalidStateError(f'q must be of shape ({robot.nq},), not {values.shape}')
     return values
 
 

@@ -20,7 +20,7 @@ Bound: TypeAlias = tuple[Hashable, str, float, float]
 
 def conflict(problem: IKProblem) -> str | None:
     """
-    Return a sentence naming two bounds that no configuration meets together, or None.
+    Return a sentence that names two bounds that exclude each other, or None.
 
     Compares all bounds of one joint (limits, `max_joint_change`, constraints) and all constraints
     on the same function. None does not prove that a solution exists.

@@ -52,10 +52,10 @@ class Constraint(FunctionTerm):
     """
     A hard constraint: lower <= f <= upper in each row, within `tolerance` [m] or [rad].
 
-    Each bound is one number or an array (m,), and inclusive. An infinite bound has no effect;
+    Bounds are inclusive; each is one number or an array (m,). An infinite bound has no effect;
     equal bounds are an equality constraint. Solvers use `form`, a function with its bounds: f
-    itself, or, for an equality at which f has no gradient, an equivalent smooth function.
-    Acceptance checks f.
+    itself, or, for an equality at which f has no gradient, an equivalent smooth function. The
+    acceptance check uses f.
 
     Raises InvalidConstraintError for NaN, lower > upper, or bounds that no value of f meets.
     """
@@ -118,4 +118,4 @@ def check_bounds(function: KinematicFunction, lower: Array, upper: Array,
                                          f'upper bound {high:g}')
         if high < least or low > most or low == np.inf or high == -np.inf:
             raise InvalidConstraintError(f'{name}, {label}: bounds [{low:g}, {high:g}] are never '
-                                         f'met, values are in [{least:g}, {most:g}]')
+                                         f'met; values are in [{least:g}, {most:g}]')

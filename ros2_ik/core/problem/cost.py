@@ -99,8 +99,8 @@ class ScalarCost(Cost):
                  gradient: Callable[[Configuration], Array] | None = None, weight: float = 1.0,
                  name: str | None = None) -> None:
         if not callable(function) or not (gradient is None or callable(gradient)):
-            raise InvalidConstraintError('a scalar cost and its gradient are callables of a '
-                                         f'configuration, not {function!r} and {gradient!r}')
+            raise InvalidConstraintError('a scalar cost and its gradient must be callables, not '
+                                         f'{function!r} and {gradient!r}')
         self.function = UserFunction(
             function, 1, None if gradient is None else partial(_row, gradient), name=name)
         self.weight = non_negative(weight, 'weight of a cost', InvalidConstraintError)
@@ -119,11 +119,11 @@ def _root(weight: object, size: int, name: str) -> Array:
     """Return L (k, m) with L^T L = W, where k is the rank of W."""
     W = floats(weight, name, f'a number, ({size},) or ({size}, {size})', InvalidConstraintError)
     if W.shape not in ((), (size,), (size, size)):
-        raise InvalidConstraintError(f'{name} has shape (), ({size},) or ({size}, {size}), not '
-                                     f'{W.shape}')
+        raise InvalidConstraintError(f'{name} must be of shape (), ({size},) or ({size}, {size}), '
+                                     f'not {W.shape}')
     if not np.isfinite(W).all():
         raise InvalidConstraintError(f'{name} is not finite: {weight!r}')
-    # eigenvalues and eigenvectors of W; rounding errors around zero count as zero
+    # eigenvalues and eigenvectors of W; values within rounding of zero become zero
     if W.ndim < 2:
         values, vectors = np.full(size, W), np.eye(size)
     elif not np.allclose(W, W.T, rtol=1e-9, atol=0):
@@ -132,7 +132,7 @@ def _root(weight: object, size: int, name: str) -> Array:
         values, vectors = np.linalg.eigh(W)
         values[np.abs(values) < 1e-12 * np.abs(values).max(initial=0.0)] = 0.0
     if (values < 0).any():
-        raise InvalidConstraintError(f'{name} is negative; valid: numbers from 0 on, or a '
+        raise InvalidConstraintError(f'{name} is negative; valid: numbers >= 0, or a '
                                      'positive semidefinite matrix')
     kept = values > 0
     root: Array = np.sqrt(values[kept])[:, None] * vectors.T[kept]

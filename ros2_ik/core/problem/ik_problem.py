@@ -29,15 +29,15 @@ class IKProblem:
     The joints of `group` are active (may move); without a group, all joints that targets,
     constraints or costs depend on. Passive joints and the joints named in `locked` never move.
     All other joints keep their values in `start` (joint values as in `Robot.to_q`, default
-    `robot.neutral`), even outside their limits. Active joints stay within their limits unless
+    `robot.neutral`), even if outside their limits. Active joints stay within their limits unless
     `joint_limits` is False, and within `change_bound` if there is one.
 
     A solution has no contact in the `checker`, by default a checker of the robot without a scene.
     `collisions` False allows all contacts. `not_checked` lists the gaps of the collision check.
 
-    `given` are the targets as given; in `targets`, those relative to a static frame (no active
-    joint moves it) are in the root frame. `poses` (t, 4, 4) are those of `targets`. For `kinds`
-    see `Structure`.
+    `given` are the targets as passed; in `targets`, those relative to a static frame (no active
+    joint moves it) are converted to the root frame. `poses` (t, 4, 4) are the poses of `targets`.
+    For `kinds` see `Structure`.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError if a tip cannot move, or
     InvalidConstraintError if there are no targets, constraints or costs.
@@ -69,12 +69,12 @@ class IKProblem:
                    costs: Sequence[Cost], start: Array) -> None:
         """Set start and terms; constraints and costs must be bound, all other fields set."""
         if not (targets or constraints or costs):
-            raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
-                                         'nor costs are given')
+            raise InvalidConstraintError('the problem has neither targets nor constraints nor '
+                                         'costs')
         start.setflags(write=False)
         self.given, self.start = tuple(targets), start
         self.constraints, self.costs = tuple(constraints), tuple(costs)
-        # unknown or unhashable names raise a clear error here, before they become a cache key
+        # unknown or unhashable names raise a clear error here, before they enter a cache key
         for target in targets:
             self.robot.moving_joints(target.tip, target.relative_to)
         if self.group is not None:
@@ -111,8 +111,8 @@ class IKProblem:
         wanted = poses if type(poses) is list else listed(poses)
         if wanted is None or len(wanted) != len(self.given):
             count = repr(poses) if wanted is None else len(wanted)
-            raise InvalidTargetError(f'target poses: {count}; valid: {len(self.given)}, one '
-                                     'for each tip')
+            raise InvalidTargetError('target poses must be a list with a pose for each of '
+                                     f'{len(self.given)} tips, not {count}')
         problem = self._copy()
         if start is not None:
             problem.start = self.robot.to_q(start, what='seed')
@@ -183,8 +183,8 @@ class IKProblem:
         """Return the checker to use, None without collision checks; raises InvalidOptionError."""
         if not self.collisions:
             if checker is not None:
-                raise InvalidOptionError('collisions is False, but there is a checker; valid: one '
-                                         'of the two')
+                raise InvalidOptionError('collisions is False, but there is a checker; valid: '
+                                         'only one of them')
             return None
         if checker is not None:
             if not (isinstance(checker, CollisionChecker)
@@ -196,7 +196,7 @@ class IKProblem:
         return own_collisions(self.robot).checker
 
     def _resolve_targets(self) -> None:
-        """Set `targets`, those relative to a static frame in the root frame, and their poses."""
+        """Set `targets`, converted to the root frame if their frame is static, and `poses`."""
         self.targets = self.given
         if to_resolve := self.structure.to_resolve:
             at = Configuration(self.robot, self.start, self.robot.scratch_data())
@@ -237,6 +237,6 @@ class IKProblem:
 def _locked(robot: Robot, names: Iterable[str]) -> frozenset[str]:
     found = listed(names)
     if found is None or isinstance(names, Mapping):
-        raise InvalidOptionError(f'locked is a list of joint names, not {names!r}: they stay '
-                                 'where the seed or start has them')
+        raise InvalidOptionError(f'locked must be a list of joint names, not {names!r}: locked '
+                                 'joints keep their values in the seed or start')
     return frozenset([robot.joint(name).name for name in found])

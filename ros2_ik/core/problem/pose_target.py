@@ -25,7 +25,7 @@ ALL_AXES = (1.0,) * 6
 POSITION_TOLERANCE = 1e-5
 # default tolerance [rad]
 ORIENTATION_TOLERANCE = 1e-4
-# tolerances [m, rad] above which it pays to search for poses other than the exact target
+# tolerances [m, rad] above which the search also tries poses other than the exact target
 LOOSE = (1e-4, 1e-3)
 # margin between a tolerance and the bound that solvers use, relative to the tolerance
 EDGE = 0.01
@@ -58,7 +58,7 @@ class PoseTarget:
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
-        # True if a tolerance is large enough to search for poses other than the exact target
+        # True if a tolerance makes it worthwhile to search for poses other than the exact target
         self.loose = bool(self.position_tolerance > LOOSE[0] and self.counted[:3].any()
                           or self.orientation_tolerance > LOOSE[1] and self.counted[3:].any())
 
@@ -103,7 +103,7 @@ class PoseTarget:
 
     def errors(self, placed: pin.SE3) -> tuple[float, float]:
         """
-        Return the position error [m] and the orientation error [rad], free axes left out.
+        Return the position error [m] and the orientation error [rad], without free axes.
 
         `placed` is the pose of the tip relative to the frame `relative_to`.
         """
@@ -135,7 +135,7 @@ class PoseTarget:
 
 
 class TargetShape(NamedTuple):
-    """The fields of a target other than its pose."""
+    """The fields of a target except its pose."""
 
     tip: str
     relative_to: str | None
@@ -167,6 +167,6 @@ def _weights(weights: Sequence[float] | Array, tip: str) -> Array:
     if (array == 1).all():
         return _ALL
     if not array.any():
-        raise InvalidTargetError(f"all six weights of '{tip}' are zero: nothing is asked for")
+        raise InvalidTargetError(f"all six weights of '{tip}' are zero; valid: at least one > 0")
     array.setflags(write=False)
     return array

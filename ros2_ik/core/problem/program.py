@@ -74,7 +74,7 @@ class Program:
         active, errors = self.active, list[BaseException]()
         shapes = (len(active.indices),), (self.size,), (self.size, len(active.columns))
 
-        # cached: the addresses stay while a descent goes on
+        # cached: the addresses do not change during a descent
         arrays = cache(lambda *addresses: tuple(map(_array_at, addresses, shapes)))
 
         # the loop calls this through a C function pointer
@@ -160,7 +160,7 @@ def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array
 
     The compiled counterpart is `linear_rows`.
     """
-    # fold the joints that do not move into the constant: f = slopes x + constant
+    # the joints that do not move contribute to the constant: f = slopes x + constant
     at_rest = start - function.reference
     at_rest[active.indices] = -function.reference[active.indices]
     slopes = function.A[:, active.v_slice]

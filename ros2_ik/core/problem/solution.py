@@ -26,7 +26,7 @@ class JointChange(NamedTuple):
 
 def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> JointChange | None:
     """
-    Return the largest change between two configurations (nq,), full turns counted.
+    Return the largest change of a joint between two configurations (nq,), full turns included.
 
     Planar and floating joints are left out; returns None if there are no other joints.
     """
@@ -49,11 +49,11 @@ class IKSolution:
     none. They may be an approximate solution only if the options allow it. `best_q` and
     `best_joints` are the best values found, set also without success. `errors`, `violations`,
     `costs` and `contacts` belong to `best_q`. `travel` is the largest change of an active joint
-    from the first seed to `best_q`, planar and floating joints left out.
+    from the first seed to `best_q`; planar and floating joints do not count.
 
     `pose_error_norm` is the norm of all errors as one vector, metres and radians mixed as in
     MATLAB. `alternatives` are further solutions, best first, if several were requested.
-    `impossible` is True if the problem was proved to have no solution; other failures prove
+    `impossible` is True if it was proved that the problem has no solution; other failures prove
     nothing. `not_checked` lists the gaps of the collision check: links without geometry, pairs of
     links excluded without an SRDF, or all collisions if switched off.
     """
@@ -158,8 +158,8 @@ class IKSolution:
 
     def _advice(self) -> str:
         if self.contacts and not self.violations:
-            return ('another target, or removing the obstacle; links whose model touches in every '
-                    'state can be allowed to (SRDF, Scene.allow)')
+            return ('another target, or removing the obstacle; contacts of links whose models '
+                    'always touch can be allowed (SRDF, Scene.allow)')
         # the message of an impossible problem already names the reason
         if self.success or self.impossible:
             return ''

@@ -1,4 +1,4 @@
-"""The active joints of a problem, bounds on their changes, and data of equal structures."""
+"""The active joints of a problem, bounds on their changes, and data that problems share."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
@@ -32,11 +32,11 @@ class ActiveJoints:
 
     `limits` (2, n) are the lower and upper limits of the active values, `lower` and `upper` (nq,)
     the limits of q; all are infinite if limits are off. `ranges` (4, n) are `limits`, then the
-    limits of the robot, between which random starts are drawn if limits are off.
+    limits of the robot, between which random starts are drawn even if limits are off.
 
     `multi_value_joints` are the planar and floating joints; `floating_starts` are the first
     indices of floating joints in the active values. `angles` are the indices in q of the joints
-    whose full turn leads to the same pose.
+    whose full turn leaves all link poses unchanged.
     """
 
     def __init__(self, robot: Robot, names: Sequence[str], limited: bool = True) -> None:
@@ -74,7 +74,7 @@ class ActiveJoints:
 @dataclass(frozen=True, eq=False)
 class JointChangeBound:
     """
-    Bounds `most` [rad, m], by joint name, on the joint changes from `origin` (nq,).
+    Bounds `most` [rad, m], by joint name, on joint changes from the configuration `origin` (nq,).
 
     Planar and floating joints that move cannot be bounded.
     """
@@ -111,7 +111,7 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
                  joints: Iterable[frozenset[str]], group: str | None,
                  locked: frozenset[str]) -> frozenset[str]:
     """
-    Return the names of the joints that may move; with a group, its joints.
+    Return the names of the joints that may move: with a group, its joints.
 
     Without a group, these are the joints that move `tips` or change functions. `tips` are pairs of
     a tip and its reference frame (None: the root frame). Each set in `joints` has the joints that
@@ -132,8 +132,8 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
 
 
 def _is_angle(joint: Joint, robot: Robot) -> bool:
-    """Return whether a full turn of a joint leads to the same pose of all links."""
-    # a full turn of the joint must also be full turns of its mimic joints
+    """Return whether a full turn of a joint leaves the poses of all links unchanged."""
+    # a full turn of the joint must move its mimic joints by full turns, too
     whole = all(follower.turns_along for follower in robot.mimics.values()
                 if follower.leader == joint.name)
     return joint.is_scalar and joint.rotary and whole
@@ -168,11 +168,11 @@ class Structure:
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
     callable of the user, `is_loose` if a target is loose. `to_resolve` has the indices of the
     targets relative to a static frame (no active joint moves it) other than the root. `tips` are
-    those of the targets, `chains` the arrays for the compiled check of acceptance; `is_chain` is
-    True if that check suffices. `angles` are the indices in q of the joints whose full turn
-    changes neither a link pose nor a constraint nor a cost; `turning` are those of them whose
-    limits allow a full turn. `solvers` caches prepared data by solver name, and the
-    bounds of the targets.
+    the tips of the targets. `chains` are the arrays for the compiled acceptance check; `is_chain`
+    is True if that check suffices. `angles` are the indices in q of the joints whose full turn
+    changes neither link poses nor constraints nor costs; `turning` are the angles whose limits
+    allow a full turn. `solvers` caches prepared data by solver name, and the bounds of the
+    targets.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -189,14 +189,14 @@ class Structure:
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
         self.is_loose = any(target.loose for target in targets)
         self.tips = tuple(target.tip for target in targets)
-        # acceptance of targets alone is one compiled check, for most robots
+        # for targets alone, one compiled check decides on acceptance (with most robots)
         chains = None if uses else _screw_chains(
             robot, [target._replace(relative_to=None) if i in self.to_resolve else target
                     for i, target in enumerate(targets)])
         self.is_chain = chains is not None
         self.chains = chains or (np.zeros(0, dtype=np.int64), np.zeros(0))
         self.runs_user_code = any(use.is_user_code for use in uses)
-        # joints of functions that a full turn changes
+        # joints on which functions depend that a full turn changes
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
         active, used = self.active, [robot.joint(name).index for name in counted]
         self.angles = np.array([i for i in active.angles if i not in used], dtype=np.intp)
@@ -210,8 +210,8 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
 
         T_root_tip(q) = exp(q_k S_k) ... exp(q_1 S_1) T_root_tip(0)
 
-    None if a target has free axes or a moving reference frame, or if a mimic joint or a joint of
-    several values moves its tip, except for a floating base.
+    None if a target has weights other than 1 or a moving reference frame, or if a mimic joint or a
+    joint of several values moves its tip, except for a floating base.
     """
     model, data = robot.model, robot.model.createData()
     chains, screws = list[int](), list[Array]()

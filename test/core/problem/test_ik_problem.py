@@ -66,7 +66,7 @@ def test_values_of_locked_joints_are_refused(robot):
     for ask in (lambda: IKProblem(robot, [target()], locked={'torso': 0.1}),
                 lambda: solve_pose(robot, target().tip, target().transform,
                                    locked={'torso': 0.1})):
-        with pytest.raises(InvalidOptionError, match='they stay where the seed or start has them'):
+        with pytest.raises(InvalidOptionError, match='locked joints keep their values'):
             ask()
 
 
@@ -107,7 +107,7 @@ def test_targets_in_fixed_frames_are_transformed_to_the_root(robot, frame):
     ({'locked': 'torso'}, InvalidOptionError, ["'torso'"]),
     ({'start': [0.0]}, InvalidStateError, ['13 finite numbers', '[0.0]']),
     ({'start': {'torso': np.nan}}, InvalidStateError, ["'torso'"]),
-    ({'targets': []}, InvalidConstraintError, ['nothing is asked for']),
+    ({'targets': []}, InvalidConstraintError, ['neither targets nor constraints']),
     ({'constraints': BOX}, IKError, ['constraints']), ({'constraints': 'box'}, IKError, ['box']),
     ({'constraints': [WISH]}, IKError, ['Constraint']), ({'costs': [BOX]}, IKError, ['Cost']),
     ({'costs': [lambda at: 0.0]}, IKError, ['Cost']), ({'costs': None}, IKError, []),

@@ -310,7 +310,7 @@ def test_malformed_arguments_are_refused_by_the_add_method(load, method, argumen
     ik = InverseKinematics(load('panda'))
     with pytest.raises(InvalidConstraintError, match=text):
         asked(ik, method, arguments)
-    with pytest.raises(InvalidConstraintError, match='nothing is asked for'):
+    with pytest.raises(InvalidConstraintError, match='neither targets nor constraints'):
         assert ik.problem
 
 

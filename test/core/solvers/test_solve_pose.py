@@ -45,7 +45,7 @@ def test_target_of_a_robot_without_joints_is_refused(small):
 @pytest.mark.parametrize('arguments, error, word', [
     ({'tip': 'tipp'}, UnknownFrameError, "did you mean 'tip'"), ({'tip': 5}, IKError, ''),
     ({'tip': []}, InvalidTargetError, ''), ({'tip': ['tip']}, InvalidTargetError, 'target'),
-    ({'tip': ['tip', 'tip'], 'target': [np.eye(4)]}, InvalidTargetError, 'poses: 1; valid: 2'),
+    ({'tip': ['tip', 'tip'], 'target': [np.eye(4)]}, InvalidTargetError, 'each of 2 tips, not 1'),
     ({'tip': ['tip'], 'target': [np.eye(4)], 'weights': [FULL] * 2}, InvalidTargetError,
      'weights'),
     ({'seed': {'elbo': 1}}, UnknownJointError, "'elbow'"),
