@@ -23,8 +23,8 @@ INFLUENCE_DISTANCE = 0.15
 # penetration beyond the position tolerance above which a tip's contact is unavoidable [m]
 UNAVOIDABLE_DEPTH = 1e-4
 # With restarts, one of this many colliding solutions is pushed. If all were pushed, searches for
-# blocked targets of a UR5 would take twice as long; if none were pushed, searches for reachable
-# targets near obstacles would take twice as long, with more solutions far from the seed.
+# blocked targets of a UR5 would take twice as long. If none were pushed, searches for reachable
+# targets near obstacles would take twice as long, and more solutions would be far from the seed.
 PUSH_INTERVAL = 8
 # length of a step of a self-motion [rad, m]
 STEP_LENGTH = 0.5
@@ -32,7 +32,7 @@ STEP_LENGTH = 0.5
 MAX_STEPS = 30
 # maximum number of iterations that lead back to the targets after a step
 CORRECTION_ITERATIONS = 6
-# a solution this close to a visited one lies on the same curve of solutions [rad, m]
+# largest distance of a solution from a visited one to count as on the same curve [rad, m]
 VISITED_DISTANCE = 0.1
 
 
@@ -40,8 +40,8 @@ class Clearance:
     """
     Moves colliding solutions of one problem out of contact.
 
-    If the robot has more joints than the targets have rows, solutions move along `SelfMotion`.
-    Otherwise they are pushed: `sqp` solves the problem with minimum distances as constraints; with
+    If the robot has more joints than the targets have rows, `SelfMotion` moves the solutions.
+    Otherwise they are pushed: `sqp` solves the problem with minimum distances as constraints. With
     `restarts`, only every eighth solution is pushed.
     """
 
@@ -131,16 +131,16 @@ def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
     """
     Return contacts that no joint values avoid.
 
-    These are the contacts at q (nq,) between bodies that no active joint can separate. If the
-    problem holds exactly `at_targets`, they are also the contacts there of bodies fixed to a tip,
-    such as a gripper or an attached object, with fixed bodies of the scene.
+    These are the contacts at q (nq,) between bodies that no active joint can separate. With
+    `at_targets` (solutions must reach the targets), they are also the contacts at the targets of
+    bodies fixed to a tip, such as a gripper or an attached object, with fixed bodies of the scene.
     """
     robot, active, found = problem.robot, set(problem.joint_names), list[Contact]()
 
     def is_lasting(pair: tuple[str, str]) -> bool:
         links = [checker.scene.link_of(name) or robot.root_frame for name in pair]
         return active.isdisjoint(robot.moving_joints(*links))
-    # without depths first: `in_collision` takes longer
+    # first a check without depths, which is faster than `in_collision`
     if any(map(is_lasting, checker.touching(q))):
         found += [contact for contact in checker.in_collision(q)
                   if is_lasting((contact.first, contact.second))]

@@ -65,7 +65,7 @@ class ClosedLoopIK(Solver):
     def _evaluate(self, q: Array) -> tuple[Array, Array]:
         """Return -err and -J of the class docstring; flipping both signs keeps the step."""
         err, J = self.rows.hard.evaluate(q)
-        # the rows of `Screw` have the body Jacobian: Jlog6 makes it the derivative of the log
+        # `Screw` returns the body Jacobian: Jlog6 converts it to the derivative of the logarithm
         for function, rows in zip(self.rows.hard.functions, self.rows.hard.rows, strict=True):
             if isinstance(function, Screw):
                 J[rows] = pin.Jlog6(pin.exp6(err[rows])) @ J[rows]

@@ -58,10 +58,10 @@ class InverseKinematics:
     also the handle for `remove`.
 
     `locked` {joint: value} keeps joints exactly at these values, even outside their limits;
-    `with_joint_limits` False ignores the limits of all other joints. Joints that no constraint or
-    cost depends on stay at the seed. Collisions and distances are checked for the robot and the
-    `scene` (default: an empty scene); `collisions` False allows contacts. `meshes` selects the
-    collision geometry of mesh files, see `robot_geometry`.
+    `with_joint_limits` False ignores the limits of all other joints. Joints on which no target,
+    constraint or cost depends stay at the seed. Collisions and distances are checked for the robot
+    and the `scene` (default: an empty scene); `collisions` False allows contacts. `meshes` selects
+    the collision geometry of mesh files, see `robot_geometry`.
 
         ik = InverseKinematics(Robot.load('panda'), locked={'panda_joint1': 0.3})
         ik.add_gaze_target_constraint('panda_hand', [0, 0, 0], [0, 0, 1], None, [0.6, 0.2, 0], 0.1)
@@ -69,8 +69,8 @@ class InverseKinematics:
         solution = ik.solve()
 
     Differences from Drake: invalid bounds and NaN raise InvalidConstraintError in the `add_`
-    method; orientation constraints bound the true angle, zero included; a failed descent is
-    followed by restarts.
+    method; orientation constraints bound the true angle, and a bound may be zero; a failed descent
+    is followed by restarts.
     """
 
     def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: Scene | None = None,
@@ -80,7 +80,7 @@ class InverseKinematics:
         if scene is not None:
             check_scene(scene)
         if not isinstance(locked, (Mapping, type(None))):
-            raise InvalidOptionError(f'locked is a mapping {{joint: value}}, not {locked!r}')
+            raise InvalidOptionError(f'locked must be a mapping {{joint: value}}, not {locked!r}')
         self.robot = robot if scene is None else scene.framed_robot(robot=robot)
         self.meshes = meshes
         self.with_joint_limits = flag(with_joint_limits, 'with_joint_limits', InvalidOptionError)
@@ -165,7 +165,7 @@ class InverseKinematics:
 
     @cached_property
     def _checker(self) -> CollisionChecker:
-        # loading the meshes is slow, so it waits until a constraint needs the checker
+        # loading the meshes is slow: wait until a constraint needs the checker
         return collision_checker(self.robot, self.scene, self.meshes)
 
     def add_minimum_distance_lower_bound_constraint(
@@ -188,8 +188,8 @@ class InverseKinematics:
         """
         Keep the smallest distance of all checked pairs at most `bound` [m].
 
-        Differences from Drake: without any pair the constraint is violated, and the distance has a
-        gradient up to 100 m, so that `influence_distance_offset` is only checked, not used.
+        Differences from Drake: if there is no pair, the constraint is violated. The distance has a
+        gradient up to 100 m, so `influence_distance_offset` is only checked, not used.
         """
         positive(influence_distance_offset, 'influence_distance_offset', InvalidConstraintError)
         most = finite(bound, 'bound', InvalidConstraintError)
@@ -284,7 +284,7 @@ class InverseKinematics:
         `weight` is one number, one number for each of these joints, or a matrix.
         """
         names = list(q_nominal) if isinstance(q_nominal, Mapping) else None
-        doubled = 2 * floats(weight, 'weight', 'a number, one a joint or a matrix',
+        doubled = 2 * floats(weight, 'weight', 'a number, one per joint or a matrix',
                              InvalidConstraintError)
         return self.add_cost(JointPositions(names, q_nominal), weight=doubled)
 

@@ -38,12 +38,12 @@ class LevenbergMarquardt(Solver):
 
     lambda = `damping` |e|^2 + `damping_bias`, which nearly vanishes at the target (Sugihara,
     "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO
-    2011). Without `use_error_damping`, lambda = `damping_bias`. If the step pushes a joint beyond
-    its limit, the joint is kept there and the step is solved again for the other joints.
+    2011). Without `use_error_damping`, lambda = `damping_bias`. If a step would move a joint
+    beyond its limit, the joint is held at the limit and the step is solved for the other joints.
 
     A descent takes at most `attempt_iterations`. It ends earlier after six consecutive iterations
-    that do not reduce |e|^2 by a fifth, and by two of MATLAB's tolerances; the largest weight in e
-    is 1:
+    that do not reduce |e|^2 by a fifth, or by one of MATLAB's two tolerances (the weights in e are
+    scaled so that the largest is 1):
 
     - `step_tolerance` [rad, m]: bound on the step (None: unused);
     - `solution_tolerance`: bound on |e| for success (None: half the tolerances of the targets).
@@ -104,8 +104,8 @@ class Screw(RelativeFunction):
         f = -log6(T^-1 T*)     with T = T_relative_frame; [m] and [rad]
 
     The rows `W` are the body Jacobian of the frame, which equals the derivative of f only at the
-    reference. Steps with the body Jacobian follow the screw motion, which from far away is a more
-    direct path than separate steps of position and rotation.
+    reference. Steps with the body Jacobian follow the screw motion, which is a more direct path
+    from far away than separate steps of position and rotation.
     """
 
     frame: str
@@ -186,7 +186,7 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
     for t, target in enumerate(problem.targets):
         numbers = [t]
         names = active & problem.robot.moving_joints(target.tip, target.relative_to)
-        # joints that move tip and reference frame alike leave the error unchanged, but stay active
+        # joints that move both tip and reference frame leave the error unchanged, but stay active
         if target.relative_to is not None:
             names |= active & problem.robot.moving_joints(target.relative_to)
         # merge with the groups that share a joint
@@ -195,7 +195,7 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
             numbers, names = group[0] + numbers, group[1] | names
         # ascending, as the programs and the poses of a part have the same order
         groups.append((sorted(numbers), names))
-    # with a floating base all targets usually depend on the base: such a problem is one part
+    # all targets usually depend on a floating base: a problem with one is not split
     is_split = len(groups) > 1 and not len(problem.active.floating_starts)
     return groups if is_split else [(list(range(len(problem.targets))), active)]
 

@@ -11,7 +11,7 @@ from ros2_ik.core.kernels.descents import FARTHEST
 from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget, ScalarCost
 from ros2_ik.core.problem.program import Program
 
-# descents aim at this share of a tolerance, which leaves a margin for the acceptance check
+# descents aim at this fraction of a tolerance, which leaves a margin for the acceptance check
 SHARE = 0.5
 
 
@@ -46,7 +46,7 @@ class ProblemRows:
     def _bounds(self, targets: Sequence[PoseTarget]) -> Array:
         """Return lower bound, upper bound, tolerance and scale of all hard rows, (4, m)."""
         problem, places, bounds = self.problem, self.hard.rows, np.empty((4, self.hard.size))
-        # those of targets depend on the structure only, which many problems share
+        # the bounds of targets depend only on the structure, which many problems share
         cache = problem.structure.solvers
         if 'target bounds' not in cache:
             cache['target bounds'] = _target_bounds(targets)
@@ -81,7 +81,7 @@ class ProblemRows:
         """Return the scaled hard rows f (k,) and J (k, n), and the cost with its gradient (n,)."""
         f, J = self.program.evaluate(q)
         wanted, linear, factor = self.costs
-        # residuals of the rows, zero inside the bounds; there the gradient is zero, too
+        # residuals of the rows; inside the bounds, residual and gradient are zero
         away = f - np.minimum(np.maximum(f, wanted[0]), wanted[1])
         r, counts = factor @ away, (wanted[0] == wanted[1]) | (away != 0)
         cost = 0.5 * float(r @ r) + float(linear @ f)

@@ -19,7 +19,7 @@ from ros2_ik.core.status import ExitFlag, Status
 if TYPE_CHECKING:
     from ros2_ik.core.solvers.search import Candidate, Search
 
-# adjective for the selected solution in messages, by the option `select`
+# adjective of the selected solution in messages, by the option `select`
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _NAMED = 3
@@ -133,7 +133,7 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
     """
     Return a sentence on the rotation axes to free so that the target is reached, or ''.
 
-    Short searches from q (nq,), contacts ignored, try each axis, each pair, then all three.
+    Tries each axis, each pair, then all three, by short searches from q (nq,) without contacts.
     """
     if spare_joints(problem) >= 0 or len(problem.targets) != 1:
         return ''
@@ -160,7 +160,7 @@ def _attempts(search: 'Search') -> str:
 
 
 def _outside_limits(search: 'Search') -> str:
-    """Return a sentence on joints that the seed has outside their limits, or ''."""
+    """Return a sentence on joints that are outside their limits in the seed, or ''."""
     problem, found = search.problem, list[str]()
     start = problem.locked(search.seeds[0])
     for joint in problem.robot.joints if problem.joint_limits else ():

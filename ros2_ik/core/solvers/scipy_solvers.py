@@ -18,14 +18,14 @@ from ros2_ik.core.status import ExitFlag
 UNLIMITED = 10**6
 # maximum number of iterations of a descent, costs included
 ITERATIONS = 300
-# maximum number of iterations of `slsqp` to meet the hard rows as constraints
+# maximum number of iterations of the first phase of `slsqp`, which meets the hard rows
 FEASIBLE_ITERATIONS = 40
 # tolerance `ftol` of SciPy's SLSQP for costs
 COST_TOLERANCE = 1e-10
 
 
 class Stopped(Exception):
-    """Ends a run of SciPy from within its callback."""
+    """Raised in SciPy's callback to end its run."""
 
     def __init__(self, flag: ExitFlag) -> None:
         super().__init__(flag.name)
@@ -57,14 +57,14 @@ class LocalDescent:
     """
     A descent in the active values x (n,).
 
-    `best` is the best point evaluated: the lowest cost of the points that meet the hard rows,
-    otherwise the smallest violation.
+    `best` is the best point evaluated: of the points that meet the hard rows the cheapest, without
+    such points the one with the smallest violation.
     """
 
     def __init__(self, rows: ProblemRows, start: Array, budget: Budget) -> None:
         self._rows, self._budget, self.iterations = rows, budget, 0
         self._limit = min(ITERATIONS, budget.iterations)
-        # SciPy requires low <= high; limits that exclude each other are reported by `conflict`
+        # SciPy requires low <= high; `conflict` reports limits that exclude each other
         low, high = rows.limits
         self._bounds = list(zip(low, np.maximum(low, high), strict=True))
         self._q = rows.problem.within_limits(start)
@@ -146,8 +146,8 @@ class BFGSGradientProjection(Solver):
     L-BFGS-B on the active joints, the counterpart of MATLAB's BFGS solver.
 
     Minimizes 1/2 |violation|^2 of the weighted hard rows, MATLAB's objective. A descent takes at
-    most ITERATIONS, and ends where no component of the gradient, projected on the
-    limits, exceeds `gradient_tolerance`.
+    most ITERATIONS iterations. It ends where no component of the projected gradient exceeds
+    `gradient_tolerance`.
 
     Source: Byrd et al., "A limited memory algorithm for bound constrained optimization", SIAM J.
     Sci. Comput. 1995.

@@ -43,17 +43,17 @@ from ros2_ik.core.solvers.starts import (
 )
 from ros2_ik.core.status import ExitFlag, Status
 
-# attempts after which the search ends for an arm with fewer joints than target rows; reachable
-# poses take tens of attempts, and 1000 attempts take 10 ms
+# attempts after which the search ends for an arm with fewer joints than target rows; an arm finds
+# reachable poses within tens of attempts, and 1000 attempts take 10 ms
 MANY_ATTEMPTS = 1000
-# solutions closer than this in every joint are one solution [rad, m]
+# solutions closer than this in every joint count as one solution [rad, m]
 SAME_SOLUTION = 1e-2
 # relative and absolute difference below which two costs are equal
 SAME_COST = 1e-9
-# minimum time limit of the first descent [s]
+# time that the first descent may take even if the timeout is shorter [s]
 FIRST_DESCENT_TIME = 0.1
 # reason for the solver if the options name it
-NAMED = 'asked for by name'
+NAMED = 'named in the options'
 
 
 class Candidate(NamedTuple):
@@ -82,8 +82,8 @@ class Search:
     start after another of a batch until a descent succeeds. `attempts` counts the starts tried,
     `following` is the number of the next start. With the solver 'auto' and tolerances above ten
     times the default, the calls alternate between two problems: one with the exact targets, one
-    with the tolerances as constraints. For the options see `SolveOptions`. A pickled search is
-    the question, without progress and `cancel`; see `serialization`.
+    with the tolerances as constraints. For the options see `SolveOptions`. Pickling omits the
+    progress and `cancel`; see `serialization`.
     Raises UnknownSolverError or InvalidOptionError.
     """
 
@@ -127,7 +127,7 @@ class Search:
                              chosen.cancel, now)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # pickled without progress, for another process that begins anew with the same deadline
+        # pickled without progress: another process starts over, with the same deadline
         options = replace(self.options, cancel=None, random_state=self._first_state)
         budget = replace(self.budget, cancel=None, iterations=options.max_iterations or UNLIMITED)
         return partial(Search, self.problem, self.seeds, options=options), (), {'budget': budget}
@@ -163,7 +163,7 @@ class Search:
         # `best_q` needs one attempt, even after the deadline
         if self.attempts == 0:
             return self.budget.cancel is not None and self.budget.cancelled()
-        # without restarts the seed is tried with loose tolerances, too
+        # even without restarts, descend from each seed with loose tolerances, too
         is_seed_left = (self._is_loose and self.attempts < 2 * len(self.seeds)
                         and not self.accepted)
         # an arm with too few joints for its target has failed in many attempts
@@ -199,7 +199,7 @@ class Search:
 
         Always False if `select` is not 'first', or for descents from the seeds.
         """
-        # descents from acceptable seeds only lower the costs
+        # a descent from an acceptable seed only lowers the cost
         began_at_seed = self.attempts <= len(self.seeds) and not (self._is_loose
                                                                   or self.n_touching)
         return self.options.select == 'first' and not began_at_seed and any(
@@ -227,7 +227,7 @@ class Search:
     def _attempt(self) -> None:
         """Make one attempt, check its result for acceptance, and try to escape a contact."""
         is_first = self.attempts == 0
-        # with loose tolerances and no costs, a seed that is a solution needs no descent
+        # with loose tolerances and without costs, a seed may itself be a solution
         if is_first and self._is_loose and not self.problem.costs:
             self._add_acceptable_seeds()
             if self.accepted:
@@ -243,7 +243,7 @@ class Search:
         candidate = self._judge(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
         if candidate.verdict.touches:
             self._escape_collision(candidate)
-        # look for contradictions only after a failed attempt: most problems have none
+        # look for contradictory bounds only after a failed attempt: most problems have none
         if is_first and not self.accepted and self.options.approximate is None:
             self.conflict = conflict(self.problem)
 
@@ -264,7 +264,7 @@ class Search:
         attempt, used, self.following = solver.find(problem, starts, budget)
         self.attempts += used
         self.iterations += attempt.iterations
-        # a failed descent of 0 iterations counts as one, so that `max_iterations` ends the search
+        # a failed descent of 0 iterations counts as 1 iteration: `max_iterations` ends any search
         self.budget.iterations -= attempt.iterations or (not attempt.reached)
         return attempt
 
@@ -287,10 +287,10 @@ class Search:
     @cached_property
     def _first_restart(self) -> int:
         """The number of the first start after the seeds, for solvers that do not draw starts."""
-        # without targets, nothing tells how near the seed is: the three widest near starts
+        # without targets, the distance to a solution is unknown: use the three widest near starts
         if not self.problem.targets:
             return N_NEAR - 2
-        # a tip that is far from its target reaches it sooner from random starts
+        # random starts lead sooner to targets that are far from their tips
         is_far = any(error.position > CLOSE[0] or error.orientation > CLOSE[1]
                      for error in accept(self.problem, self.seeds[0]).errors)
         if self.options.select != 'nearest' and (is_far or self.problem.costs):
@@ -301,7 +301,7 @@ class Search:
 
     def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
-        Check an attempt for acceptance; keep an accepted attempt, and the best of the others.
+        Check an attempt for acceptance; keep an accepted attempt, and the best attempt of all.
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """
@@ -390,7 +390,7 @@ class Search:
         """Return the accepted solution of lowest rank, or a failure with the best attempt."""
         if not self.accepted:
             best = self.near_enough or self.best or self._seed_candidate()
-            # a solution that costs more than an acceptable seed does not end the search, but is
+            # a solution that costs more than an acceptable seed did not end the search, but is
             # still a solution
             is_solution = best is self.best and best.verdict.accepted
             return self._solution(best, Status.SUCCESS if is_solution else failure_status(self))
@@ -408,7 +408,7 @@ class Search:
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
         solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status,
                                    candidate.attempt.q, alternatives)
-        # lazy fields read this search: if it continues and so changes, compute all of them now
+        # lazy fields read this search: if the search may continue, compute all of them now
         if self.ended is None:
             solution.__reduce__()
         return solution
@@ -432,7 +432,7 @@ def chosen_solver(solver: str, problem: IKProblem) -> tuple[str, str]:
     if not (isinstance(solver, str) and solver == 'auto'):
         return solver, NAMED
     if problem.kinds <= {'targets'}:
-        return 'lm', 'auto: only poses of frames are asked for'
+        return 'lm', 'auto: the problem has only target poses'
     return 'sqp', f'auto: the problem has {" and ".join(sorted(problem.kinds))}'
 
 

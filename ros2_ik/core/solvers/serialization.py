@@ -21,7 +21,7 @@ class _Pickler(pickle.Pickler):
         """
         Return the persistent ID of the robot (True) or of its checker; None pickles the item.
 
-        A robot with added frames is pickled as these frames: the receiver adds them to its robot.
+        A robot with added frames is pickled as its frames, which the receiver adds to its robot.
         """
         if isinstance(item, Robot):
             return True if item.plain is item and item.key == self._robot.key else None

@@ -92,7 +92,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                 meshes, missing_meshes, collisions)
     try:
         solver = _cached_solver(*question)
-    # unhashable arguments: lists of weights, or invalid values, which PoseSolver refuses
+    # unhashable arguments: lists of weights (valid), or invalid values, which PoseSolver refuses
     except TypeError:
         solver = PoseSolver(*question)
     return solver.solve(target, seed, scene, _options_of(options))
@@ -159,7 +159,7 @@ class PoseSolver:
         problem = self._problem.again(
             [target] if isinstance(self.tips, str) else target, seed,
             self._checker(scene) if self.collisions and scene is not None else None)
-        # reuse the prepared solver only for the same solver name and no solver options
+        # reuse the prepared solver only if solver name and (empty) solver options are the same
         own = self.options
         asked = own if options is None else options
         is_own = asked is own or (isinstance(asked.solver, str) and asked.solver == own.solver

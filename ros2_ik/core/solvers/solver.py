@@ -45,7 +45,7 @@ class Budget:
         return bool(self.cancel.is_set() if hasattr(self.cancel, 'is_set') else self.cancel())
 
     def interrupted(self) -> ExitFlag | None:
-        """Return the reason to stop a descent now, or None; also stored in `flag`."""
+        """Return the reason to stop a descent now, or None; `flag` keeps the result."""
         self.flag = None
         if time.monotonic() >= self.deadline:
             self.flag = ExitFlag.TIME_LIMIT
@@ -62,8 +62,8 @@ class Attempt(NamedTuple):
     """
     Result of a descent: q (nq,), the squared error of the hard rows, and the reason for the end.
 
-    `cost` is the sum of the costs if the solver minimizes costs. `holds` True says that q meets
-    the hard rows whatever the exit flag; if it is False, the flag CONVERGED says so.
+    `cost` is the sum of the costs if the solver minimizes costs. q meets the hard rows if `holds`
+    is True, whatever the exit flag, or if the exit flag is CONVERGED.
     """
 
     q: Array
@@ -83,9 +83,9 @@ class Solver:
     """
     Base class of local solvers, which descend from a start.
 
-    A solver is made for one problem; its options are keyword arguments of __init__. It overrides
-    `attempt`, or `find` if it descends from several starts in one call. Restarts, selection and
-    collisions are left to `Search`, and success to `accept`. `kinds` are the kinds of
+    A solver is made for one problem; its options are keyword arguments of __init__. A subclass
+    overrides `attempt`, or `find` if it descends from several starts in one call. `Search` handles
+    restarts, selection and collisions, `accept` decides on success. `kinds` are the
     `IKProblem.kinds` that the solver supports. `batch_size` is the best number of starts for one
     call of `find`. `finds_starts` is True if `find` draws starts and chooses full turns.
     """
@@ -141,7 +141,7 @@ def register_solver(name: str) -> Callable[[S], S]:
 
 
 def solver_names() -> tuple[str, ...]:
-    """Return the names of all solvers, solvers of other packages (entry points) included."""
+    """Return the names of all solvers, including those of other packages (entry points)."""
     return tuple(dict.fromkeys([*_SOLVERS, *(e.name for e in entry_points(group=GROUP))]))
 
 

@@ -43,8 +43,8 @@ class SequentialQuadratic(Solver):
 
     dq within the joint limits and at most TRUST in each column (positions of base joints
     excepted), and rho = DAMPING min(|violation|^2, 100) + 1e-9. The slack makes every step
-    feasible; an infeasible problem ends at a local minimum of the violation. There are at most
-    `attempt_iterations`.
+    feasible; an infeasible problem ends at a local minimum of the violation. The number of steps
+    is at most `attempt_iterations`.
 
     Phase 2, if there are costs: the same with the Gauss-Newton matrix of the costs and a
     Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,
@@ -64,7 +64,7 @@ class SequentialQuadratic(Solver):
             1, len(problem.active.columns)))
         self._step_limits = self._trust_region()
         self._feasible_loop = find_feasible.run
-        # compile this loop only if there are costs: compiling takes long
+        # compile this loop only if there are costs: compiling is slow
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _trust_region(self) -> Array:
@@ -117,7 +117,7 @@ class SequentialQuadratic(Solver):
         flag = budget.flag or flag
         attempt = Attempt(self._with_active(begin.q, x), begin.error,
                           begin.iterations + iterations, ExitFlag(flag), cost, holds=True)
-        # the last iterate is cheaper but slightly off the hard rows: lead it back by phase 1
+        # the last iterate is cheaper but slightly violates the hard rows: correct it by phase 1
         if cost_of_last < cost:
             back, _ = self._find_feasible(self._with_active(begin.q, last)[None], replace(
                 budget, iterations=budget.iterations - attempt.iterations))

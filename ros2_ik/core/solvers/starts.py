@@ -16,10 +16,10 @@ N_NEAR = kernel.N_NEAR
 
 class Starts(NamedTuple):
     """
-    The starts number `first` to `last` of a sequence.
+    A range of numbered starts, from `first` to `last`.
 
-    Start 0 is the seed, start 1 the seed again, with a descent that stays near it; starts 2 to
-    N_NEAR are near the seed, all others are random. Starts 1 to N_NEAR are skipped if the
+    Start 0 is the seed. Start 1 is the seed again, but its descent stays near the seed. Starts 2
+    to N_NEAR are near the seed, all others are random. Starts 1 to N_NEAR are skipped if the
     targets are far from the seed.
     """
 
@@ -63,7 +63,7 @@ def draw_starts(problem: IKProblem, starts: Starts) -> Array:
 
 def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     """
-    Return q (nq,) with full turns added to joints, so that each is nearest to the seed (nq,).
+    Return q (nq,) with full turns added that bring joints nearest to the seed (nq,).
 
     Only joints whose full turns make no difference are changed, and only within their limits.
     """

@@ -182,7 +182,7 @@ def test_registered_solver_is_used(register, question):
     solution = solve(question, solver='mine')
     assert solution.success and solution.solver == 'mine'
     assert list(solution.q) == list(Q)
-    assert solution.solver_reason == 'asked for by name'
+    assert solution.solver_reason == 'named in the options'
     with pytest.raises(InvalidOptionError, match="'depth' is .*'mine'; valid: timeout, sol"):
         solve(question, solver='mine', depth=3)
 
