@@ -1,4 +1,4 @@
-"""Scene description: shapes, objects, allowed collisions. `core/collision` does the checking."""
+"""Scene description: shapes, objects, allowed collisions. `core/collision` checks scenes."""
 
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.robot_geometry import (

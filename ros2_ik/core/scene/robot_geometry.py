@@ -63,7 +63,7 @@ def _elements(robot: Robot, tag: str, missing: str,
               shapes: Callable[[GeometryElement, list[str]], list[tuple[S, Color]]]
               ) -> tuple[tuple[ElementOf[S], ...], tuple[str, ...], tuple[str, ...]]:
     """
-    Return the elements of one `tag`, 'collision' or 'visual', warnings, and links left out.
+    Return the elements with a `tag`, 'collision' or 'visual', warnings, and links left out.
 
     `shapes(element, warnings)` returns the shapes of an element, with colours; it may raise an
     IKError. With `missing` 'refuse' an element that cannot be used raises InvalidSceneError; with
@@ -174,13 +174,13 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
         return element.shape
     file, scale = element.shape
     unit = float(read_mesh(file).unit)
-    # RViz applies the unit: with a unit above 1 m, contacts that RViz shows would not be found
+    # RViz applies the unit: with a unit above 1 m, the check would miss contacts that RViz shows
     if unit > 1:
         raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
     if unit < 1:
         warnings.append(f"link '{element.link}': its mesh '{file.name}' has the unit {unit:g} m, "
-                        'which is ignored, as in MoveIt: its numbers are metres. RViz and Gazebo '
-                        'apply the unit: write the scale into <mesh> instead')
+                        'which is ignored, as in MoveIt: coordinates count as metres. RViz and '
+                        'Gazebo apply the unit: use the scale of <mesh> instead')
     mesh = Mesh.from_file(file, scale, meshes)
     if mesh.detail != meshes:
         warnings.append(f"link '{element.link}': its mesh '{file.name}' has "
@@ -198,8 +198,8 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     """
     Return the robot's visual geometry, in bodies of one colour each.
 
-    Links with a visual element that cannot be read, and robots without visual elements, have
-    their collision elements, too; `warnings` list the elements that cannot be read.
+    For links with a visual element that cannot be read, and for robots without visual elements,
+    collision elements are added; `warnings` list the elements that cannot be read.
     """
     bodies, warnings, left_out = _elements(robot, 'visual', 'skip', _visual_shapes)
     substitutes = (body for body in robot_geometry(robot, missing='skip').bodies

@@ -79,7 +79,7 @@ class Scene:
                    version=uuid4().hex)
 
     def _fill(self, **values: object) -> None:
-        # a frozen dataclass; mappings are read-only views, so that scenes can share them
+        # bypass `frozen`; read-only views of mappings, so that scenes can share them
         for name, value in values.items():
             object.__setattr__(self, name, MappingProxyType(dict(value))
                                if isinstance(value, dict) else value)
@@ -147,7 +147,7 @@ class Scene:
         else:
             in_world = self._world_object(object)
             in_link = in_world.with_pose(self.frame_pose(link, at).actInv(in_world.pose))
-        # as in MoveIt, touch_links may name objects that are attached later, or not any more
+        # as in MoveIt, touch_links may name objects that are attached later, or no longer
         item = AttachedObject(in_link, link, touch_links)
         return self._with(objects=_without(self.objects, {item.id}),
                           attached={**self.attached, item.id: item})
@@ -158,8 +158,8 @@ class Scene:
         Detach objects: they become world objects at their poses in the configuration `at`.
 
         Detaches the object `id`, else all objects on `link`, else all. If `id` and `link` are both
-        given, the object must be attached to that link. An attached object whose id the world
-        already has is deleted; the world object stays.
+        given, the object must be attached to that link. If a world object has the id of a detached
+        object, the world object stays and the detached object is deleted.
         """
         if link is not None:
             self._link(link)
@@ -180,7 +180,7 @@ class Scene:
     # -- allowed collisions, padding, colours, frames -------------------------------------
 
     def clear(self) -> 'Scene':
-        """Return a scene with named frames only; `allowed` is reset to the SRDF's pairs."""
+        """Return a scene with only the named frames; `allowed` is reset to the SRDF's pairs."""
         return Scene(self.robot, self.guess_pairs)._with(named=self.named)
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
@@ -208,7 +208,7 @@ class Scene:
         return self._with(allowed=self.allowed.updated(entry))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
-        """Set the padding [m], >= 0, of links by name; a link gets thicker on all sides."""
+        """Set the padding [m], >= 0, of links by name; padding thickens a link on all sides."""
         padded = dict(self.padding)
         for link, value in entries(padding, 'padding', InvalidSceneError):
             # unlike MoveIt, refuse negative padding: a link made thinner would hide contacts
@@ -280,8 +280,8 @@ class Scene:
         """
         robot = self.robot if robot is None else robot
         if robot.key != self.robot.key:
-            raise InvalidSceneError(f"the scene is of robot '{self.robot.name}', not of the robot "
-                                    f"'{robot.name}' given")
+            raise InvalidSceneError(f"the scene belongs to robot '{self.robot.name}', not to the "
+                                    f"given robot '{robot.name}'")
         missing = [name for name in (self.frame_names if names is None else names)
                    if name not in robot.frame_names]
         placed = self._placed_frames() if missing else {}
@@ -295,7 +295,7 @@ class Scene:
         """Return the link (None: root) of each scene frame, and the frame's pose in the link."""
         items = [*((None, item) for item in self.objects.values()),
                  *((held.link, held.object) for held in self.attached.values())]
-        # of equal names the last one counts
+        # the last of equal names counts
         return {**{name: (None, pose) for name, pose in self.frames.items()},
                 **{f'{item.id}/{name}': (link, item.pose * pose)
                    for link, item in items for name, pose in item.subframes.items()},
@@ -311,7 +311,7 @@ class Scene:
             at = Configuration(robot, data=robot.scratch_data())
         elif instance(at, Configuration, 'at', InvalidSceneError).robot.key != robot.key:
             raise InvalidSceneError(f"at is a configuration of robot '{at.robot.name}', "
-                                    f"the scene is of '{robot.name}'")
+                                    f"the scene belongs to '{robot.name}'")
         return at.placement(link)
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
@@ -319,10 +319,10 @@ class Scene:
         if other is base:
             return self
         if not self.robot.key == base.robot.key == other.robot.key:
-            raise InvalidSceneError('scenes of different robots have no difference')
+            raise InvalidSceneError('scenes of different robots cannot be combined')
         changed = {name: _merged(*(getattr(scene, name) for scene in (self, base, other)))
                    for name in ('objects', 'attached', 'padding', 'named')}
-        # matrices are merged entry by entry, as both sides may have changed different pairs
+        # merge matrices entry by entry, because both sides may have changed different pairs
         allowed = (scene.allowed for scene in (self, base, other))
         return other._with(**changed, allowed=AllowedCollisions(*(
             _merged(*mappings) for mappings in zip(*(
@@ -367,7 +367,7 @@ class Scene:
 
 
 def _without(items: Mapping[K, V], gone: Iterable[K]) -> Mapping[K, V]:
-    """Return the items except those in `gone`; the same mapping if none is."""
+    """Return the items except those in `gone`, or the same mapping if there are none."""
     gone = set(gone).intersection(items)
     return {id: item for id, item in items.items() if id not in gone} if gone else items
 

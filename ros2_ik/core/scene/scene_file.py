@@ -63,7 +63,7 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     try:
         content = read_yaml(text)
     except ValueError as error:
-        raise InvalidSceneError(f'{file}the scene is no YAML: {error}') from None
+        raise InvalidSceneError(f'{file}the scene is not valid YAML: {error}') from None
     _at(f'{file}the scene', _keys, content, ('description', *MAPPINGS, *LISTS))
     scene = Scene(robot)
     for section in MAPPINGS:
@@ -89,7 +89,7 @@ def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
     if isinstance(path_or_text, str) and ('\n' in path_or_text or ': ' in path_or_text):
         return path_or_text, None
     if not isinstance(path_or_text, (str, Path)) or not str(path_or_text).strip():
-        raise InvalidSceneError(f'a scene is a file, a name or YAML, not {path_or_text!r}')
+        raise InvalidSceneError(f'a scene must be a file, a name or YAML, not {path_or_text!r}')
     path = Path(path_or_text)
     try:
         if not path.is_file():
@@ -109,7 +109,7 @@ def _at(place: str, read: Callable[..., T], *arguments: object) -> T:
 
 
 def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -> dict[str, Any]:
-    """Check that a mapping has all `needed` keys, and only `known` keys."""
+    """Return a mapping that has all `needed` keys and only `known` keys, or raise an error."""
     if not isinstance(value, dict):
         raise InvalidSceneError(f'must have the keys {", ".join(known)}, not {brief(value)}')
     for key in value:
@@ -123,7 +123,7 @@ def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -
 
 
 def _collection(value: object, kind: type, place: str) -> Any:
-    """Return the list or dict in a section; an empty one if the section is absent or empty."""
+    """Return the list or dict in a section, an empty one if the section is absent or empty."""
     if not isinstance(value, kind | None):
         valid = 'a list' if kind is list else 'a mapping from names'
         raise InvalidSceneError(f'{place}: must be {valid}, not {brief(value)}')
@@ -133,14 +133,14 @@ def _collection(value: object, kind: type, place: str) -> Any:
 def _add(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Scene:
     # a list, because an id in YAML may be a value that cannot be hashed
     if _keys(item, OBJECT_KEYS, ('id', 'shapes'))['id'] in [*scene.objects]:
-        raise InvalidSceneError(f"there is an object '{item['id']}' already")
+        raise InvalidSceneError(f"object '{item['id']}' already exists")
     return scene.add(_object(item, folder), item.get('frame'), at)
 
 
 def _attach(scene: Scene, item: Any, folder: Path, *_: object) -> Scene:
     held = _object(_keys(item, ATTACHED_KEYS, ('id', 'link', 'shapes')), folder)
     if held.id in (*scene.objects, *scene.attached):
-        raise InvalidSceneError(f"there is an object '{held.id}' already")
+        raise InvalidSceneError(f"object '{held.id}' already exists")
     touch_links = _collection(item.get('touch_links'), list, 'touch_links')
     return scene.attach(held, item['link'], touch_links)
 
@@ -148,7 +148,7 @@ def _attach(scene: Scene, item: Any, folder: Path, *_: object) -> Scene:
 def _allow(flag: bool, scene: Scene, item: Any, *_: object) -> Scene:
     names = item if isinstance(item, list) else [item]
     if len(names) not in (1, 2) or None in names:
-        raise InvalidSceneError(f'must be a name or two, not {brief(item)}')
+        raise InvalidSceneError(f'must be one or two names, not {brief(item)}')
     return scene.allow(names[0], names[1] if len(names) == 2 else None, flag)
 
 
@@ -176,7 +176,7 @@ def _pose(value: object) -> pin.SE3:
     if given.keys() >= {'rpy', 'quat_xyzw'}:
         raise InvalidSceneError('has rpy and quat_xyzw; give one of them')
     rpy = given.get('rpy', np.zeros(3))
-    # a larger angle is most likely in degrees; 0.1 % allows for a rounded 2 pi
+    # a larger angle is probably in degrees; 0.1 % allows for a rounded 2 pi
     if np.abs(rpy).max() > 1.001 * math.tau:
         raise InvalidSceneError(f'rpy is {rpy.tolist()}, more than a full turn; angles are '
                                 'radians')

@@ -26,7 +26,7 @@ def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: st
     """
     Convert a mapping from names to poses with `scene_placement`.
 
-    Error texts call an entry `what` + `of`, such as 'subframe' + " of object 'cup'".
+    Errors describe an entry by `what` and `of`, such as 'subframe' and " of object 'cup'".
     """
     return {text(name, f'the name of a {what}{of}', InvalidSceneError):
             scene_placement(pose, f"pose of {what} '{name}'{of}")
@@ -74,7 +74,7 @@ class ShapeInstance:
     def __post_init__(self) -> None:
         instance(self.shape, Shape, 'the shape of a part', InvalidSceneError)
 
-    # in Pinocchio equal poses have different hashes
+    # equal poses of Pinocchio have different hashes
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -99,8 +99,8 @@ class SceneObject:
     def __post_init__(self) -> None:
         # ids appear in messages, logs and terminals: control characters would break the output
         if not isinstance(self.id, str) or not self.id or not self.id.isprintable():
-            raise InvalidSceneError(f'the id of an object is {self.id!r}; it must be a text '
-                                    'that is not empty, of characters that can be printed')
+            raise InvalidSceneError(f'the id of an object is {self.id!r}; it must be a non-empty '
+                                    'text of printable characters')
         what = f"object '{self.id}'"
         object.__setattr__(self, 'parts', as_parts(self.parts, what))
         if self.color is not None:
@@ -121,8 +121,8 @@ class SceneObject:
         given = listed(poses)
         if given is None or len(given) != len(self.parts):
             raise InvalidSceneError(f"object '{self.id}' has {len(self.parts)} parts, not "
-                                    f'{poses if given is None else len(given)}: give a list of a '
-                                    'pose for each, or none')
+                                    f'{poses if given is None else len(given)}: give a pose for '
+                                    'each part, or none')
         moved = [(part.shape, pose) for part, pose in zip(self.parts, given, strict=True)]
         return replace(self, parts=as_parts(moved, f"object '{self.id}'"))
 

@@ -125,7 +125,7 @@ def test_unknown_frames_and_malformed_poses_are_refused(load, panda, scene):
         panda.with_frames({3: (HAND, T_BIN)})
     with pytest.raises(InvalidOptionError, match="frame 'tool' takes a pair of a frame"):
         panda.with_frames({'tool': ([HAND], T_BIN)})
-    with pytest.raises(InvalidSceneError, match="of robot 'panda', not of the robot 'ur5'"):
+    with pytest.raises(InvalidSceneError, match="to robot 'panda', not to the given robot 'ur5'"):
         scene.framed_robot(['bin'], load('ur5'))
     for pose in (np.eye(4), pin.SE3(2 * np.eye(3), np.zeros(3)),
                  pin.SE3(np.eye(3), np.full(3, np.nan))):

@@ -71,7 +71,7 @@ BROKEN = np.full((4, 4), nan)
 
 
 @pytest.mark.parametrize(('make', 'said'), [
-    (lambda: SceneObject('a\nb', [BOX]), r"'a\\nb'; .*of characters that can be printed"),
+    (lambda: SceneObject('a\nb', [BOX]), r"'a\\nb'; .*of printable characters"),
     (lambda: SceneObject('a', []), "object 'a' needs at least one part"),
     (lambda: SceneObject('a', [BOX, 'ball']), "object 'a', part 1: .*'ball'"),
     (lambda: SceneObject('a', [(BOX, BROKEN)]), "object 'a', part 0: pose .*finite"),

@@ -128,15 +128,15 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     (one('{mesh: {file: nowhere.stl}}'), r'shapes\[0\]: mesh: .*nowhere.stl'),
     (one('{mesh: {file: [1]}}'), 'the file of a mesh must be a text'),
     ('objects: [{id: a, shapes: [{sphere: {radius: 1}}]}, {id: a, shapes: []}]',
-     r"objects\[1\]: there is an object 'a' already"),
+     r"objects\[1\]: object 'a' already exists"),
     ('attached: [{id: a}]', r"attached\[0\]: 'link' is missing"),
     ('attached: [{id: a, link: base, touch_links: chest, shapes: [{sphere: {radius: 1}}]}]',
      r'attached\[0\]: touch_links: must be a list'),
     (one() + '\nattached: [{id: a, link: base}]', r"attached\[0\]: 'shapes' is missing"),
     (one() + '\nattached: [{id: a, link: base, shapes: [{sphere: {radius: 1}}]}]',
-     r"attached\[0\]: there is an object 'a' already"),
+     r"attached\[0\]: object 'a' already exists"),
     ('allowed: [[base, chst]]', r"allowed\[0\]: unknown name 'chst'; did you mean 'chest'"),
-    ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be a name or two'),
+    ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be one or two names'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
 ])
 def test_errors_name_their_place_in_the_file(text, said):
@@ -145,7 +145,7 @@ def test_errors_name_their_place_in_the_file(text, said):
 
 
 def test_yaml_tags_create_no_python_objects():
-    with pytest.raises(InvalidSceneError, match='no YAML'):
+    with pytest.raises(InvalidSceneError, match='not valid YAML'):
         load_scene('objects: !!python/object/apply:os.getcwd []', ROBOT)
 
 
@@ -158,7 +158,7 @@ def test_shipped_scenes_load():
     assert len(scene.objects['table'].parts) == 5
     with pytest.raises(InvalidSceneError, match='shipped: bin, floor, shelf, table'):
         load_scene('tabel', ROBOT)
-    with pytest.raises(InvalidSceneError, match='a scene is a file, a name or YAML, not None'):
+    with pytest.raises(InvalidSceneError, match='a scene must be a file, a name or YAML'):
         load_scene(None, ROBOT)
 
 

@@ -99,7 +99,7 @@ BAD = {
     'mesh: quads': (lambda: Mesh(CUBE.vertices, [[0, 1, 2, 3]]), 'triangles of a mesh'),
     'mesh: detail': (lambda: Mesh(CUBE.vertices, CUBE.faces, 'fine'), 'exact, hull'),
     'octree: resolution': (lambda: OcTree([[0, 0, 0]], 0), 'resolution'),
-    'octree: far': (lambda: OcTree([[1e5, 0, 0]], 0.01), 'further out'),
+    'octree: far': (lambda: OcTree([[1e5, 0, 0]], 0.01), 'further away'),
 }
 
 

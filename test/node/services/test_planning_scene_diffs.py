@@ -204,7 +204,7 @@ BAD = {
     'mesh index out of range': (meshed(mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 3)])),
                                 'triangle 0 is'),
     'unknown frame': (box('new', frame='tabel'), "unknown frame 'tabel'"),
-    'an id of two lines': (box('a\nb'), 'characters that can be printed'),
+    'an id of two lines': (box('a\nb'), 'printable characters'),
     "the octomap's id": (box('<octomap>'), 'reserved for an octree'),
     'unknown operation': (box('new', operation=b'\x09'), 'the operation is 9; valid: ADD 0'),
 }

@@ -19,10 +19,10 @@ from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of
 from ros2_ik.core.scene.shapes.shape import Shape
 
 DETAILS = ('exact', 'hull')
-NAMESPACE = 'pieces-7'      # folder of convex parts in the cache; rename it if they change
-# above this number a mesh is checked as its hull: coal's tree of a million triangles takes 4 GB
+NAMESPACE = 'pieces-7'      # folder of convex parts in the cache; rename it if the parts change
+# larger meshes are checked as their hulls: coal's tree of a million triangles takes 4 GB
 MAX_EXACT_TRIANGLES = 500_000
-# towards the 6 faces, 12 edges and 8 corners of a cube
+# directions from the centre of a cube to its 6 faces, 12 edges and 8 corners
 _DIRECTIONS = np.array([signs for signs in product((-1, 0, 1), repeat=3) if any(signs)],
                        dtype=float)
 
@@ -34,9 +34,9 @@ class Mesh(Shape, kind='mesh'):
 
     `detail` selects the geometry that is checked. With 'exact' a body is in contact if it touches
     the triangles or the volume that they enclose; distances and penetration depths are those of
-    convex parts that contain the mesh. With 'hull' the convex hull is checked, which fills bins
-    and holes. Meshes of more than 500,000 triangles always use the hull. Convex parts are cached
-    on disk; before they have been computed, distances use the hull.
+    convex parts that contain the mesh. With 'hull' the convex hull is checked, so the inside of
+    bins and holes counts as solid. Meshes of more than 500,000 triangles always use the hull.
+    Convex parts are cached on disk; until they have been computed, distances use the hull.
     """
 
     vertices: Array
@@ -114,7 +114,7 @@ class Mesh(Shape, kind='mesh'):
 
     @property
     def convex_solids(self) -> list[Hull]:
-        """Convex solids that contain the mesh: the convex parts, or the hull if not made yet."""
+        """Convex solids that contain the mesh: the convex parts, if they exist, else the hull."""
         return self.convex_parts if self.has_parts else [self.hull]
 
     @cached_property

@@ -43,7 +43,7 @@ _living: 'WeakValueDictionary[str, Shape]' = WeakValueDictionary()
 
 
 def _restored(shape: 'type[Shape]', digest: str, values: tuple[object, ...]) -> 'Shape':
-    """Return the living shape with this digest, or a new one."""
+    """Return the shape in memory with this digest, or a new shape."""
     return _living.get(digest) or _living.setdefault(digest, shape(*values))
 
 
@@ -84,7 +84,7 @@ class Shape(ABC):
 
     @abstractmethod
     def surface(self) -> tuple[Array, Indices]:
-        """Return vertices (n, 3) [m] and triangles (m, 3) to draw; unbounded shapes are cut."""
+        """Return vertices (n, 3) [m] and triangles (m, 3) to draw, of unbounded shapes a part."""
 
     def _values(self) -> tuple[object, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The shapes that coal represents as they are: primitives, convex hull, flats and octree."""
+"""Shapes with one coal geometry each: primitives, convex hulls, planes, half-spaces, octrees."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from ros2_ik.core.meshes.meshes import Hull, hull_of
 from ros2_ik.core.scene.shapes.shape import created, Shape
 
 SIDES = 48              # sides of the polygon that is drawn for a circle
-EPSILON = 1e-15         # replaces zero components of a unit normal, without effect on distances
+EPSILON = 1e-15         # replaces zero components of a unit normal; too small to change distances
 DRAWN_EDGE = 4.0        # edge of the part of a plane that is drawn [m]
 DRAWN_THICKNESS = 1e-3  # thickness of that part [m]
 
@@ -127,13 +127,13 @@ class _Flat(Shape):
         unit = direction(normal, self.called('normal'), InvalidSceneError)
         offset = finite(self.offset, self.called('offset'), InvalidSceneError)
         length = math.hypot(*normal)
-        # a unit normal is kept bit for bit: normalizing each copy again would let it drift
+        # keep a unit normal bit for bit: normalizing each copy again would accumulate rounding
         if abs(length - 1) < 1e-12:
             unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
 
     def sheet(self) -> tuple[pin.SE3, tuple[float, float, float]]:
-        """Return pose and size of a thin box to draw, centred on the point nearest the origin."""
+        """Return pose and size of a thin box to draw, centred at the point nearest the origin."""
         normal = np.array(self.normal)
         turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal)
         return (pin.SE3(turn.toRotationMatrix(), normal * self.offset),
@@ -182,7 +182,7 @@ class OcTree(Shape, kind='octree'):
         cells = np.abs(self.points).max() / self.resolution
         if cells >= 2 ** 15:
             raise InvalidSceneError(f'an octree of resolution {self.resolution:g} reaches '
-                                    f'{2 ** 15 * self.resolution:g} m; a point is further out')
+                                    f'{2 ** 15 * self.resolution:g} m; a point is further away')
 
     @cached_property
     def geometry(self) -> coal.OcTree:
