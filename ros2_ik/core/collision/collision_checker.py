@@ -60,8 +60,8 @@ class CollisionChecker:
         self.robot = robot = robot.plain
         self.scene = Scene(robot) if scene is None else scene
         if self.scene.robot.key != robot.key:
-            raise InvalidSceneError(f"the scene is one of robot '{self.scene.robot.name}', not of "
-                                    f"this robot '{robot.name}' (its URDF or SRDF differs)")
+            raise InvalidSceneError(f"the scene belongs to robot '{self.scene.robot.name}', not "
+                                    f"to this robot '{robot.name}' (its URDF or SRDF differs)")
         self._made = (meshes, missing, pair)
         self._shape = (robot.nq,)
         self.geometry = robot_geometry(robot, meshes, missing)
@@ -92,7 +92,7 @@ class CollisionChecker:
     @cached_property
     def moving_joints(self) -> frozenset[str]:
         """Names of the joints that change the distance of a checked pair."""
-        # columns that move only one item of some pair; mimic columns count for their leaders
+        # columns that move only one item of any pair; mimic columns count for their leaders
         moved = np.abs(self._pairs.moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
         moved = moved if reduction is None else moved @ reduction
@@ -142,8 +142,8 @@ class CollisionChecker:
         A geometry is rigid with the frame if no joint of `moving` is between them; other joints
         are as in q (nq,). Contacts with fixed geometries are returned if they are deeper than
         `deeper_than` [m] plus the distance that the farthest point moves in a rotation by `turned`
-        [rad] about the frame's origin. `robot` is the checker's robot with added frames; needed if
-        `frame` is one of them.
+        [rad] about the frame's origin. `robot` is the checker's robot with added frames, needed if
+        `frame` is an added frame.
         """
         robot, items, movers = robot or self.robot, self._pairs.items, {*moving}
         if not robot.moving_joints(frame) & movers:
@@ -167,7 +167,7 @@ class CollisionChecker:
         pairs = self._pairs.pairs.reshape(-1, 2)
         first_is_rigid = rigid[pairs[:, :1]]
         held, still = np.where(first_is_rigid, pairs, pairs[:, ::-1]).T
-        # signed distance of the held geometry's bounding sphere from the still one's bounding box
+        # signed distance of the held item's bounding sphere from the still item's bounding box
         lower, upper = boxes_of(items)
         p = np.einsum('kij,ki->kj', poses[still, :3, :3], centers[held] - poses[still, :3, 3])
         outside = np.maximum(lower[still] - p, p - upper[still])
@@ -187,7 +187,7 @@ class CollisionChecker:
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
         a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
         if not self._check.certain[k]:
-            # triangles give a lower bound of the depth; the hull would overestimate the depth
+            # triangles give a lower bound of the depth; the hull would overestimate it
             a, b = (each.geometry if each.mesh is None else each.mesh.geometry
                     for each in (one, other))
         result = coal.DistanceResult()
@@ -215,10 +215,10 @@ class CollisionChecker:
         """Return q (nq,), or raise InvalidStateError."""
         if isinstance(at, Configuration):
             if at.robot.key != self.robot.key:
-                raise InvalidStateError(f"the configuration is one of robot '{at.robot.name}', "
-                                        f"the checker is of robot '{self.robot.name}'")
+                raise InvalidStateError(f"the configuration is of robot '{at.robot.name}', "
+                                        f"the checker of robot '{self.robot.name}'")
             return at.q
-        # solvers pass valid arrays often: a short check first
+        # fast path: solvers usually pass valid arrays
         if (type(at) is np.ndarray and at.dtype is FLOAT and at.shape == self._shape
                 and math.isfinite(at.dot(at))):
             return at
@@ -299,7 +299,7 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
         others = [*number_of] if name in scene.attached else geometry.links
         checked[[number_of[other] for other in others], number_of[name]] = [
             not _may_touch(scene, other, name) for other in others]
-    # the same for items, of which one name may have several; not for items on the same joint
+    # expand to items (a name may have several), without pairs of items on the same joint
     numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
     joints = np.array([item.joint for item in items], dtype=np.intp)
     return np.triu(checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints), 1)
@@ -316,7 +316,7 @@ def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tup
 def _may_touch(scene: Scene, one: str, other: str) -> bool:
     if scene.allowed.allowed(one, other):
         return True
-    # touch_links do not excuse world objects, and the world may have the id of an attached object
+    # touch_links do not apply to world objects, one of which may have an attached object's id
     if {one, other} & scene.objects.keys():
         return False
     for name, against in ((one, other), (other, one)):

@@ -32,8 +32,8 @@ class ContactCheck:
         flat = [isinstance(item.geometry, coal.Halfspace) for item in pairs.items]
         self.certain = [hulls[i] and hulls[j] or flat[i] or flat[j]
                         for i, j in pairs.pairs.tolist()]
-        # Prepare the meshes now, not in the first check, whose time may be limited. `extremes` of
-        # meshes fixed to the root wait for a check that needs them: the servo adds world objects
+        # Prepare meshes now: the time of the first check may be limited. Compute `extremes` of
+        # meshes fixed to the root only when a check needs them: the servo adds world objects
         # between two steps, where time is limited, too.
         for item in pairs.items:
             if item.mesh is not None:
@@ -71,7 +71,7 @@ class ContactCheck:
             if not pin.computeCollision(pairs.model, pairs.data, k):
                 continue
             if not self.certain[k]:
-                # placed only now, since most hulls are apart
+                # place the triangles only if needed: most hulls are apart
                 if not are_placed:
                     self._triangles.place(data)
                     are_placed = True

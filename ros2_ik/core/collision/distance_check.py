@@ -22,8 +22,8 @@ class DistanceCheck:
     """
     Distance check of the pairs of a model.
 
-    A mesh is replaced by its convex parts, or by its hull as long as its parts are not on disk
-    (see `is_outdated`).
+    A mesh is replaced by its convex parts, or by its hull until its parts are on disk (see
+    `is_outdated`).
     """
 
     def __init__(self, pairs: PairModel) -> None:
@@ -56,7 +56,7 @@ class DistanceCheck:
 
     def move(self, names: Sequence[str], poses: Array) -> None:
         """Move objects of the world, by name, to `poses` (k, 4, 4)."""
-        # usually the same objects move in each step
+        # look the items up again only if other objects move than before
         if self._moving is None or names != self._moving[0]:
             self._moving = (names, *self._items_of(names))
         _, numbers, places, centres = self._moving
@@ -91,7 +91,7 @@ class DistanceCheck:
         least = self.near_pairs.follow(q).least
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
-            # a contact within rounding may have a small positive distance: take the nearest parts
+            # rounding may give a contact a small positive distance: take the nearest parts
             near = parts[least[parts] <= 0.0].tolist() or [int(parts[least[parts].argmin()])]
             found = [self._contact(k, placed) for k in near]
             yield max(found, key=lambda contact: contact.depth)
@@ -133,11 +133,11 @@ class DistanceCheck:
                     del found[most:]
                     farthest = found[-1][0]
         at.least[near[:len(computed)]] = computed
-        # `J` has one dimension for one joint
+        # data.J has one dimension if the robot has one joint
         return self._gathered(found, data.J.reshape(6, -1))
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
-        # nothing near is the usual case in a loop
+        # the usual case in a loop: no pair is near
         if not found:
             none = np.zeros((0, 3))
             return Distances((), np.zeros(0), none, none, none,

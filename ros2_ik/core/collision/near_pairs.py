@@ -82,7 +82,7 @@ class NearPairs:
 
 @lru_cache(maxsize=8)
 def _bodies(robot: Robot) -> tuple[Tree, Array]:
-    """Return the tree of all joints, and poses (j, 4, 4) of Pinocchio's joints in these."""
+    """Return the tree of all joints, and poses (j, 4, 4) of Pinocchio's joints in its bodies."""
     model = robot.model
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))
@@ -95,7 +95,7 @@ def _bodies(robot: Robot) -> tuple[Tree, Array]:
 
 def boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
     """Return the lower and upper corners (i, 3) of the items' AABBs, in their own frames [m]."""
-    # unbounded shapes: coal's corners are huge or NaN
+    # coal's corners of unbounded shapes are huge or NaN
     boxes = [item.geometry.aabb_local for item in items]
     ends = [np.reshape([each.min_ for each in boxes], (-1, 3)),
             np.reshape([each.max_ for each in boxes], (-1, 3))]

@@ -41,7 +41,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
         raise InvalidSceneError(
             f"collisions of robot '{robot.name}' cannot be checked, as geometry of "
             f'{len(geometry.left_out)} link(s) is missing ({listed(geometry.left_out)}): '
-            f"{reasons}; collisions=False does without, missing_meshes='skip' checks the rest")
+            f"{reasons}; valid: collisions=False for no check, missing_meshes='skip' for the rest")
     return own
 
 
@@ -66,12 +66,12 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
         why = (f"of robot '{robot.name}' nothing could be read: {geometry.warnings[0]}"
                if lost else f"robot '{robot.name}' has no collision elements in its URDF")
         return (f'{COLLISIONS_OFF} ({why})',)
-    # links without geometry, links with lost geometry, pairs left out by sampling
+    # links without geometry, links with missing geometry, pairs left out because of samples
     named = {*geometry.links, *lost}
     bare = [link for link in robot.tree.links if link not in named]
     pairs = self_pairs(robot, geometry)
     found = [
-        counted('link', 'without <collision> in the URDF cannot be checked (a mere frame needs '
+        counted('link', 'without <collision> in the URDF cannot be checked (mere frames need '
                 'none)', bare),
         counted('link', 'cannot be checked, as meshes are not found or <collision> elements are '
                 'wrong (package_dirs names folders of meshes)', lost),

@@ -59,7 +59,7 @@ class PairModel:
 
     @cached_property
     def moves(self) -> Array:
-        """Sign (k, n): 1 if a column of `data.J` moves only the second item, -1 only the first."""
+        """Signs (k, n): 1 if a column of `data.J` moves only the second item, -1 if the first."""
         carrying = np.array([columns_carrying(self.robot, item.joint) for item in self.items])
         carrying = carrying.reshape(len(self.items), self.robot.model.nvExtended)
         moves: Array = carrying[self.pairs[:, 1]] - carrying[self.pairs[:, 0]]
@@ -81,7 +81,7 @@ def _model_of(items: Sequence[CollisionGeometry]) -> pin.GeometryModel:
 
 
 def _enter(model: pin.GeometryModel, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
-    """Add and return the pairs, octrees first: coal 3.0 would swap the items otherwise."""
+    """Add and return the pairs; an octree is first in its pairs, or coal 3.0 would swap items."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
     others = chosen.copy()
@@ -94,14 +94,14 @@ def _enter(model: pin.GeometryModel, items: Sequence[CollisionGeometry], chosen:
     return pairs
 
 
-@lru_cache(maxsize=4)     # copying requests into data is faster than making them
+@lru_cache(maxsize=4)     # copying requests into data is faster than creating them
 def _requests(count: int) -> 'tuple[coal.StdVec_CollisionRequest, coal.StdVec_DistanceRequest]':
     """
     Return collision and distance requests for `count` pairs, with reproducible results.
 
-    Pinocchio's own requests have no contacts, with which coal 3.0 misses some deep overlaps, and a
-    cached guess, with which results depend on the previous query. With coal's default tolerances,
-    distances of round shapes are off by up to 5e-4 m.
+    Pinocchio's own requests ask for no contacts, and coal 3.0 then misses some deep overlaps. They
+    cache a guess, which makes results depend on the previous query. With coal's default
+    tolerances, distances of round shapes are off by up to 5e-4 m.
     """
     distance = coal.DistanceRequest()
     distance.gjk_tolerance, distance.epa_max_iterations = 1e-8, 255

@@ -32,7 +32,7 @@ Pair = tuple[str, str]
 @dataclass(frozen=True)
 class SelfPairs:
     """
-    Pairs of links with geometry, the two names in alphabetical order.
+    Pairs of links with geometry; the two names are in alphabetical order.
 
     `checked` are the pairs to check; `allowed` are the other pairs, each with the reason.
     """
@@ -47,7 +47,7 @@ class SelfPairs:
 
     def report(self) -> str:
         """Return one sentence about the guessed pairs, or ''."""
-        return counted('pair', 'of links left unchecked, as the links seem to touch always (an '
+        return counted('pair', 'of links left unchecked, as the links seem to always touch (an '
                        'SRDF with disable_collisions decides instead)',
                        [f'{first} - {second} ({reason})'
                         for (first, second), reason in self.guessed.items()])
