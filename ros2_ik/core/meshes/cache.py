@@ -25,7 +25,7 @@ def digest(*parts: bytes | str) -> str:
     sha = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
-        # with its length, so that ('ab', 'c') and ('a', 'bc') have different digests
+        # the length first, so that ('ab', 'c') and ('a', 'bc') have different digests
         sha.update(len(content).to_bytes(8, 'little'))
         sha.update(content)
     return sha.hexdigest()

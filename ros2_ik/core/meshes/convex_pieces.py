@@ -23,7 +23,7 @@ from ros2_ik.core.meshes.mesh_solids import Enclosure, solids_of
 from ros2_ik.core.meshes.meshes import area_vectors, Hull, hull_of, mesh_volume
 
 MAX_PIECES = 24             # largest number of pieces before merging
-MAX_EXCESS = 0.05           # sufficient accuracy: excess volume / volume of the mesh
+MAX_EXCESS = 0.05           # excess volume / volume of the mesh that is accurate enough
 MIN_CONVEX_SHARE = 0.05     # smallest volume share of a convex part for which a cut is preferred
 MAX_MERGE_LOSS = 0.01       # volume added by all merges / volume of the mesh
 MAX_EFFORT = 10_000_000     # number of triangles that all trial cuts together may process
@@ -36,8 +36,8 @@ class _Slice:
     """
     The part of a solid in an axis-aligned box from `low` (3,) to `high` (3,), infinite if not cut.
 
-    At least one axis has at most one finite end. `surface` (n, 3, 3) are the triangles of the
-    solid in the box. `excess` is the volume of the hull minus that of the solid [m^3].
+    Along at least one axis, the box has at most one finite end. `surface` (n, 3, 3) are the
+    triangles of the solid in the box. `excess` is hull volume minus solid volume in the box [m^3].
     """
 
     solid: '_Solid'
@@ -74,7 +74,7 @@ def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
         slices[-1:] = min(halves, key=_cut_cost) if halves else [replace(worst, excess=0.0)]
     hulls = _merged([piece.hull for piece in slices],
                     MAX_MERGE_LOSS * (size or sum(piece.hull.volume for piece in slices)))
-    # cuts drop degenerate triangles: vertices that no other triangle uses get a hull of their own
+    # cuts drop degenerate triangles: vertices that only these use get a hull of their own
     wide = _have_area(vertices[triangles])
     lost = np.setdiff1d(triangles[~wide], triangles[wide])
     return [*hulls, hull_of(vertices[lost])] if len(lost) else hulls
@@ -102,7 +102,7 @@ class _Solid:
     def __init__(self, vertices: Array, triangles: Indices) -> None:
         self.corners = vertices[triangles]
         self.volume = mesh_volume(vertices, triangles)
-        # corner tests are moved into the box by this distance, proportional to the solid
+        # distance inside the box at which its corners are tested, proportional to the solid
         self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
         self._enclosure = Enclosure(self.corners)
 
@@ -150,7 +150,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
     areas = np.abs(area_vectors(piece.surface))
     cuts = np.isfinite(piece.low).astype(int) + np.isfinite(piece.high)
     for axis in range(3):
-        # one axis must not be cut on both sides, see `_volume_between`
+        # at least one axis must not be cut on both sides, see `_volume_between`
         if cuts[axis] == 1 and cuts.sum() == 5:
             continue
         low, high = piece.hull.vertices[:, axis].min(), piece.hull.vertices[:, axis].max()
@@ -212,7 +212,7 @@ def _crossings(start: Array, end: Array, axis: int, level: float) -> Array:
     """Return the points (m, 3) in which edges from `start` to `end` (m, 3) cross the plane."""
     share = (level - start[:, axis]) / (end[:, axis] - start[:, axis])
     points = start + share[:, None] * (end - start)
-    # set exactly, as a point that is rounded to one side would be cut again
+    # set exactly: a later cut would cut off a point that is rounded to one side
     points[:, axis] = level
     return points
 

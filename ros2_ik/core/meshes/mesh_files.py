@@ -51,7 +51,7 @@ def read_mesh(path: str | Path) -> MeshContent:
     """
     kind = Path(path).suffix.lower()
     if kind not in FILE_KINDS:
-        raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
+        raise InvalidSceneError(f"the mesh '{path}' is of an unknown kind; "
                                 f'valid: {", ".join(FILE_KINDS)}')
     try:
         content = Path(path).read_bytes()
@@ -67,8 +67,8 @@ def _parsed(kind: str, content: bytes) -> Arrays:
     import trimesh  # here, as its import takes as long as that of ros2_ik.core
 
     if found := re.search(_MISREAD[kind], content, re.IGNORECASE | re.MULTILINE):
-        raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is not read")
-    # neither library validates its input: malformed files raise errors of any type
+        raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is unsupported")
+    # trimesh and pycollada do not validate their input: malformed files raise errors of any type
     try:
         # process=False: trimesh would merge vertices and drop triangles by rules of its own
         scene = trimesh.load_scene(BytesIO(content), file_type=kind[1:], process=False,

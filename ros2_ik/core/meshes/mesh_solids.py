@@ -53,7 +53,7 @@ def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indi
     proper = (points != np.roll(points, 1, axis=1)).all(axis=1)
     if proper.any():
         triangles, points = triangles[proper], points[proper]
-    # distinct triangles, whatever their orientation
+    # distinct triangles, regardless of their orientation
     _, first = np.unique(np.sort(points, axis=1), axis=0, return_index=True)
     if len(first) < TWO_SIDED * len(points):
         triangles, points = triangles[first], points[first]

@@ -16,7 +16,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.meshes.cache import Arrays, cached
 
 MAX_HULL_POINTS = 4000      # number of vertices above which a hull is simplified
-MAX_NEIGHBOURS = 255        # largest number of neighbours of a vertex, which coal has in one byte
+MAX_NEIGHBOURS = 255        # largest number of neighbours of a vertex; coal stores it in one byte
 THICKNESS = 1e-4            # added to each side of flat hulls [m]
 # corners of a cube
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
@@ -63,7 +63,7 @@ def hull_of(points: Array) -> Hull:
     larger.
     """
     hull = _outward(_qhull(points))
-    # in a closed triangle mesh a vertex has as many neighbours as faces
+    # in a closed triangle mesh, a vertex has as many neighbours as triangles
     most = np.bincount(hull.faces.reshape(-1)).max()
     if len(hull.vertices) > MAX_HULL_POINTS or most > MAX_NEIGHBOURS:
         hull = _outward(_qhull(_simplified(hull.vertices)))
@@ -110,9 +110,9 @@ def _qhull(points: Array) -> 'scipy.spatial.ConvexHull':
             return hull
     except scipy.spatial.QhullError:
         pass
-    # flat, collinear or single points, or nearly: replace each point by a small cube
+    # (nearly) flat, collinear or equal points: replace each point by a small cube
     points = np.unique(points, axis=0)
-    # for a disc of 15 000 points qhull takes minutes
+    # qhull takes minutes for a disc of 15,000 points
     if len(points) > MAX_HULL_POINTS:
         return _qhull(_simplified(points))
     thickness = max(THICKNESS, 1e-6 * extent)
