@@ -37,8 +37,8 @@ class BoundTask:
         self._program, self._rows, self._number = program, rows, number
         self.place, self._kind, self._dt = program.rows[number], kind, dt
         if task.follows_previous and not isinstance(task.function, BoundJoints):
-            raise InvalidTargetError(f"velocity 'previous' is for joints, not for {task.name}")
-        # without a target the gain is 0: only the velocity is left
+            raise InvalidTargetError(f"velocity 'previous' is for joints, not for '{task.name}'")
+        # without a target, the gain is 0 and only the velocity counts
         has_target = task.target is not None
         numbers = rows[:, self.place]
         numbers[TARGET] = task.target if has_target else 0.0
@@ -49,7 +49,7 @@ class BoundTask:
 
     def set_target(self, target: object, velocity: object) -> None:
         """Replace the target, the velocity, or both; see `VelocityProgram.set_target`."""
-        # both are checked before one is written: a refused call must change nothing
+        # check both before writing either: a refused call must change nothing
         rates = (self._rows[RATE, self.place] if velocity is None
                  else self._row_numbers(velocity, f'velocity of {self.name}'))
         if target is not None:
@@ -80,7 +80,7 @@ class BoundTask:
 
     def _check_target(self) -> None:
         if self.task.target is None:
-            raise InvalidTargetError(f'task {self.name} has a velocity and no target')
+            raise InvalidTargetError(f'task {self.name} has a velocity, but no target')
 
     def _set_target(self, target: object) -> None:
         self._check_target()
@@ -91,7 +91,7 @@ class BoundTask:
         elif not self.task.is_at_reference:
             self._rows[TARGET, self.place] = self._row_numbers(target, what)
         elif self._is_posture and not isinstance(target, Mapping):
-            # written in place: 5 times as fast as to bind a new function
+            # written in place: 5 times as fast as binding a new function
             values = self._row_numbers(target, what)
             parameters.reshape(len(values), -1)[:, 1] = -values
         # functions with a reference on a manifold: bind the function with the new reference
@@ -124,7 +124,7 @@ def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice
     are in one limb if a row of that level depends on both, or if a chain of such rows connects
     them. The number of a limb is one of its columns in the tangent space.
     """
-    # connected components by relabelling: at first each joint is a limb of its own
+    # connected components by relabelling: initially each joint is a limb of its own
     of_joints = np.tile(np.arange(robot.nv), (len(levels), 1))
     of_rows = np.zeros(rows, dtype=np.int64)
     for limb, functions in zip(of_joints, levels, strict=True):

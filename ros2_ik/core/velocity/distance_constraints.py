@@ -17,14 +17,14 @@ from ros2_ik.core.kernels.velocity_rows import DISTANCE, GAP_NUMBERS, GAP_SPEED,
 
 ROW_DISTANCE = 0.01     # distance above the margin below which a pair always gets a row [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
-LOOKAHEAD = 1.2         # search distance / distance within which the last step needed rows
+LOOKAHEAD = 1.2         # search distance / distance up to which pairs needed rows in the last step
 PATH_RATIO = 1.01       # largest ratio of path length to distance between start and end
 MIN_SLACK = 1e-6        # accepted violation of a margin, if SLACK * margin is smaller [m]
 EPSILON = 1e-9          # difference below which two distances are equal [m]
 REUSE_DISTANCE = 0.003  # distance above the margin below which rows are kept for later steps [m]
 REUSE_MOTION = 0.05     # motion of any joint after which a kept row is dropped [rad, m]
 MAX_PAIRS = 40          # number of pairs of a barrier that become rows of a step, the nearest ones
-GRADIENT_JUMP = 0.02    # change of a gradient that means that the nearest points jumped [m/rad, 1]
+GRADIENT_JUMP = 0.02    # change of a gradient above which nearest points have jumped [m/rad, 1]
 
 
 class NearPair(NamedTuple):
@@ -69,11 +69,11 @@ class DistanceConstraints:
 
     A step closes at most the fraction `gain` of a gap (distance - margin). A gap below 0 is opened
     at up to `push` [m/s]. `narrowed(checker)` returns a checker of the pairs that count. Distances
-    are not computed in each step: a distance decreases by at most the motion of both bodies, so
-    lower bounds are updated until a pair may be near.
+    are not computed in each step: a distance decreases at most by the motion of both bodies, so
+    updates of lower bounds suffice until a pair may be near.
 
-    A step calls `near` for the rows at the start, `nearer` and `excess_at` for possible ends, last
-    for the final one.
+    In a step, call `near` for the rows at the start, then `nearer` and `excess_at` for candidate
+    ends; the last call must be for the end that is used.
     """
 
     _check: DistanceCheck
@@ -120,7 +120,7 @@ class DistanceConstraints:
         self._set_velocities(velocities)
 
     def _set_velocities(self, velocities: Mapping[str, list[float]]) -> None:
-        # kept rows are dropped, as they do not follow moving objects
+        # drop kept rows, because they do not follow moving objects
         self._velocities = velocities
         self._last, self._next = list[KeptRow](), list[KeptRow]()
         # distance that the fastest object moves in a step [m]
@@ -150,11 +150,11 @@ class DistanceConstraints:
         Return new rows if a step to `end` (nq,) approaches pairs that have no row, else None.
 
         `stop` [s] is the time that the joints need to brake after this step. A pair needs a row if
-        its row would limit the step: if the step closes more than `gain` of the gap, or more than
-        the joints can brake for. With half of the accelerations a, the braking distance at the
-        speed r.v is (r.v)^2 / (|r|.a), which is at most r.v times max(|v|/a).
+        the row would limit the step: if the step closes more than `gain` of the gap, or leaves
+        less gap than the joints need to brake. At half the accelerations a, with gradient r, the
+        braking distance is (r.v)^2 / (|r|.a), which is at most r.v times max(|v|/a).
         """
-        # maximum number of such steps until contact, for a pair that its row would limit
+        # largest number of steps like this one until contact for a pair that needs a row
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)
         self._examine(end)
         self._needed = steps * (self._ahead.closing + self._object_motion)
@@ -199,8 +199,8 @@ class DistanceConstraints:
         Add rows from the last steps, of pairs whose nearest points jumped since.
 
         If a link lies along another link, the nearest points alternate between both ends of the
-        link: the row of one end alone lets each step move the other end closer. (Measured with 96
-        hands that were pulled into the arm's column: without kept rows they reversed 2400 times
+        link: with a row for one end only, each step moves the other end closer. (Measured with 96
+        hands that were pulled into the arm's column: without kept rows, hands reversed 2400 times
         in the last second, with kept rows 75 times.)
         """
         limit, (_, rows, pairs) = self._margin + REUSE_DISTANCE, self._near
@@ -213,7 +213,7 @@ class DistanceConstraints:
             # the pair has moved away, or one of its present rows has the same nearest points
             if not changes or min([change.dot(change) for change in changes]) < GRADIENT_JUMP**2:
                 continue
-            # the distance of the old nearest points at q, to first order
+            # the distance between the old nearest points at q, to first order
             motion, row = pin.difference(self._checker.robot.model, kept.q, q), kept.row.copy()
             row[DISTANCE] += gradient @ motion
             if row[DISTANCE] < limit and np.abs(motion).max() < REUSE_MOTION:

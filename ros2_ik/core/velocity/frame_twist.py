@@ -16,8 +16,8 @@ class FrameTwist(RelativeFunction):
         f = 0,  df/dt = [linear; angular]     x y z [m], rx ry rz [rad]
 
     Linear is the velocity of the frame's origin. Axes are those of `relative_to` (default: the
-    root frame) or, with `own_axes`, of the frame itself. Give its tasks a velocity, not a
-    target: the value is always 0.
+    root frame) or, with `own_axes`, of the frame itself. Tasks of this function need a velocity
+    instead of a target: the value is always 0.
     """
 
     frame: Frame

@@ -140,9 +140,9 @@ class Barrier:
     """
     Control barrier for lower <= f <= upper during a motion.
 
-    A step moves f towards a bound by at most the fraction `gain` of the remaining distance (a
-    linear class K function), or by the fraction for `gain_per_second`, see `Task`. If f is outside
-    its bounds, f returns at the same rate, limited to `push` [units of f per s]. A lower bound of
+    A step moves f towards a bound by at most a fraction of the remaining distance (a linear class
+    K function): `gain`, or the fraction for `gain_per_second`, see `Task`. If f is outside its
+    bounds, f returns at the same rate, limited to `push` [units of f per s]. A lower bound of
     distances (`PairDistance`, `MinimumDistance`) must be one number for all rows; all points of
     the pairs then keep this distance, as in a `CollisionBarrier`.
 
@@ -160,12 +160,12 @@ class Barrier:
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
     def bind(self, robot: Robot, dt: float) -> 'list[DistanceConstraints | Barrier]':
-        """Bind to a robot: return constraints on distances of pairs, and on rows of functions."""
+        """Bind to a robot: return constraints on distances of pairs and barriers of functions."""
         bound = copy(self)
         bound.bounds = bounds = copy(self.bounds.bind(robot))
         function, margins = bounds.function, np.unique(bounds.lower)
-        # The gradient of a distance is that of the nearest points alone: while a row stops them,
-        # other points of the pair may approach. DistanceConstraints handle lower bounds instead.
+        # The gradient of a distance is that of the nearest points alone: while a row keeps these
+        # apart, other points may approach. DistanceConstraints therefore handle lower bounds.
         if not isinstance(function, CheckedDistance) or np.isinf(bounds.lower).all():
             return [bound]
         if len(margins) > 1:
@@ -190,9 +190,9 @@ class CollisionBarrier(Barrier):
     """
     Barrier that keeps all pairs of a collision checker `margin` [m] apart.
 
-    Each pair that a few steps could bring into contact is one row of the quadratic program; at
-    most 40, the nearest pairs. `VelocityProgram.set_scene` replaces the checker when the scene
-    changes, and sets the velocities of moving objects. `options` are those of `Barrier`.
+    Each pair that a few steps could bring into contact is a row of the quadratic program, but only
+    the nearest 40 pairs. `VelocityProgram.set_scene` replaces the checker when the scene changes,
+    and sets the velocities of moving objects. `options` are those of `Barrier`.
     """
 
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *,

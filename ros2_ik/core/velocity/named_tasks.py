@@ -1,4 +1,4 @@
-"""Functions that make common tasks; named after the tasks of Pink, mink and placo."""
+"""Functions that make common tasks, named after the tasks of Pink, mink and placo."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,8 +29,8 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: 'Arra
     """
     Make a task for the pose of a frame (Pink, mink: FrameTask, RelativeFrameTask).
 
-    `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3. The default, identity, is meant
-    to be replaced with `VelocityProgram.set_target` before the first step. `position_weight` and
+    `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3; without it (identity), call
+    `VelocityProgram.set_target` before the first step. `position_weight` and
     `orientation_weight` are one number or three, along the target's axes; 0 masks an axis.
     `weight`, one number or six, multiplies both.
     """
@@ -73,7 +73,7 @@ def posture_task(target: JointValues, *, names: Sequence[str] | None = None,
 
 def damping_task(weight: 'ArrayLike', *, names: Sequence[str] | None = None,
                  **options: Any) -> Task:
-    """Make a task against joint motion: cost 1/2 weight |v|^2 (Pink, mink: DampingTask)."""
+    """Make a task that damps joint motion: cost 1/2 weight |v|^2 (Pink, mink: DampingTask)."""
     return joint_velocity_task(0.0, names=names, weight=weight, **{'name': 'damping', **options})
 
 

@@ -21,7 +21,7 @@ def step_gain(gain: float, rate: float | None, name: str, dt: float = 1.0) -> fl
     """
     Return the fraction of an error that a step of `dt` [s] removes, in (0, 1].
 
-    `gain` is this fraction; a `rate` [1/s], gain_per_second, has precedence. Raises
+    `gain` is this fraction, unless a `rate` [1/s] (gain_per_second) is given. Raises
     InvalidOptionError, which names the task, barrier or limit.
     """
     if rate is not None:
@@ -41,13 +41,13 @@ class Task:
     adds the cost 1/2 weight |J dq - step|^2; `weight` is one number or one for each row. A task
     without target (None) adds 1/2 weight |J v - velocity|^2, independent of dt.
 
-    `gain`, in (0, 1], is the fraction of the error that one step removes. `gain_per_second` k
-    stands for the fraction 1 - exp(-k dt). Tasks with a lower `priority` number come first: tasks
-    of the next priority use only the remaining degrees of freedom. Limits can make a `scaled` task
+    `gain`, in (0, 1], is the fraction of the error that one step removes; a `gain_per_second` k
+    sets the fraction to 1 - exp(-k dt). Tasks with a lower `priority` number come first: tasks of
+    the next priority use only the remaining degrees of freedom. Limits can make a `scaled` task
     slower, but do not change its direction: J dq = s step with the largest possible s in [0, 1],
-    common to all scaled tasks, whatever their priority. `lm_damping` damps the joints that the
-    task moves with the factor lm_damping weight |gain error|^2, so that the robot comes to rest if
-    a target is beyond reach; 0 disables this damping.
+    common to all scaled tasks of any priority. `lm_damping` adds the damping factor lm_damping
+    weight |gain error|^2 to the joints that the task moves, so that the robot comes to rest if a
+    target is beyond reach; 0 disables this damping.
 
     A function without gradient at its target, such as an angle at zero, is replaced by its smooth
     `equality_form`. Raises InvalidTargetError, InvalidOptionError.

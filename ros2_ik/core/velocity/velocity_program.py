@@ -35,7 +35,7 @@ from ros2_ik.core.velocity.velocity_result import (
 )
 
 DAMPING = 1e-9      # default weight of |dq|^2
-MAX_SEARCHES = 3    # maximum number of solves per step, while steps approach pairs without rows
+MAX_SEARCHES = 3    # largest number of solves of a step that approaches pairs without rows
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _NO_INERTIA = np.zeros((0, 0))
@@ -51,14 +51,14 @@ class VelocityProgram:
     damping |dq|^2, subject to limits, barriers and tasks in `constraints`. A step always has a
     result. If requirements conflict, the order of precedence is: velocity limits, acceleration
     limits, position limits, distances and barriers, tasks in `constraints`, tasks by priority.
-    (Joints brake early enough for position limits, so that these are violated only if the start is
+    (Joints brake early enough for position limits, so these are violated only if a joint starts
     outside of them or moves towards them too fast.) A step that would still cross a barrier or
     come too near to an obstacle is halved, regardless of acceleration limits.
 
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () means no limits.
     `kinetic_energy` is the weight of 1/2 v^T M v: with it the motion prefers light links. `locked`
     joints and the SRDF's passive joints do not move. `driven` joints are moved by another
-    controller: they keep the velocity given to `reset`, and tasks and barriers account for their
+    controller: they keep the velocity passed to `reset`, and tasks and barriers account for their
     motion. The velocity of the last step is stored for acceleration limits; `reset` replaces it.
     A program must not be used by two threads at the same time.
     """
@@ -99,7 +99,7 @@ class VelocityProgram:
         self._last_velocity = np.zeros(robot.nv)
 
     def _bind_barriers(self, barriers: Sequence[Barrier]) -> list[Barrier]:
-        """Bind barriers to the robot; store those of distances, return those of functions."""
+        """Bind barriers to the robot; store constraints on distances, return other barriers."""
         for barrier in barriers:
             if not isinstance(barrier, Barrier):
                 raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
@@ -119,7 +119,7 @@ class VelocityProgram:
                       for number, (task, kind) in enumerate(zip([*soft, *hard], kinds,
                                                                 strict=True))]
         self._following = [task for task in self.tasks if task.task.follows_previous]
-        # limbs of the tasks of each priority, and last those of hard and scaled tasks
+        # limbs of the tasks of each priority, then the limbs of hard and scaled tasks
         levels = [[(task.function, task.place)
                    for task, kind in zip(self.tasks, kinds, strict=True) if kind == level]
                   for level in range(max(len(ranks), 1))]
@@ -172,8 +172,8 @@ class VelocityProgram:
             self._box[row.ACCELERATION, joint.columns] = 0.0
             self._box[row.LOW, joint.columns] = -np.inf
             self._box[row.HIGH, joint.columns] = np.inf
-        # braking time per step length, 1 / (a dt): |dq| times this number is |v| / a. It is 0 for
-        # joints without acceleration limit, which stop at once, and for driven joints.
+        # braking time per step length, 1 / (a dt): its product with |dq| is |v| / a. It is 0 for
+        # joints without an acceleration limit, which can stop at once, and for driven joints.
         a = self._box[row.ACCELERATION]
         self._braking = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
                                   where=(a > 0) & np.isfinite(a))
@@ -188,8 +188,8 @@ class VelocityProgram:
         The form of a target depends on the function: a pose for frame tasks, a rotation for
         orientations, joint values for postures, a point (3,) for gaze tasks, a direction (3,) for
         axis alignment, numbers (m,) for other functions. Raises InvalidTargetError for an unknown
-        task, a wrong shape, numbers that are not finite, or a target for a task without target;
-        the task is not changed then.
+        task, a wrong shape, numbers that are not finite, or a target for a task without target; it
+        does not change the task then.
         """
         self._task(task).set_target(target, velocity)
 
@@ -227,8 +227,8 @@ class VelocityProgram:
 
         `velocities` (3,) [m/s] of moving objects, by name, are in the root frame; the robot evades
         these objects. Tasks and upper bounds of distances continue to use the scene with which
-        they were made. If `owned`, nothing else uses the checker, and `move_objects` changes it
-        rather than a copy. Raises InvalidOptionError if the program has no barrier of distances.
+        they were made. `owned`: nothing else uses the checker, so `move_objects` changes it, not a
+        copy. Raises InvalidOptionError if the program has no barrier of distances.
         """
         moving = self._checked_velocities(velocities)
         for distances in self._distances:
@@ -318,7 +318,7 @@ class VelocityProgram:
         return whole
 
     def _solve_with_distances(self, q: Array) -> StepNumbers:
-        """Solve a step with rows for all pairs that the step may bring near."""
+        """Solve a step with rows for all pairs that the step may bring near each other."""
         # solve again with more rows while the step approaches pairs that have no row
         near = [distances.near(q) for distances in self._distances]
         for _ in range(MAX_SEARCHES):
@@ -328,9 +328,9 @@ class VelocityProgram:
             if all(each is None for each in changed):
                 break
             near = [old if new is None else new for old, new in zip(near, changed, strict=True)]
-        # Rows are linear, and only for the nearest points of a pair: other points, and a curved
+        # Rows are linear and refer to the nearest points of a pair: other points, or a curved
         # path, may come nearer than rows predict. Halve the step until all distances are valid.
-        # (Without halving arms came as near as 4 mm with a margin of 10 mm.)
+        # (Measured without halving: arms came as near as 4 mm with a margin of 10 mm.)
         for turn in range(kernel.HALVINGS + 1):
             excess = tuple([distances.excess_at(found.q) for distances in self._distances])
             if turn == kernel.HALVINGS or not any(excess):
@@ -350,7 +350,7 @@ class VelocityProgram:
 def _check_names(what: str, names: Sequence[str], fault: type[IKError]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise fault(f"{names.count(name)} {what} have the name '{name}'; give others by name=")
+            raise fault(f"{names.count(name)} {what} have the name '{name}'; set others by name=")
 
 
 def solve_velocity(configuration: Configuration, tasks: Iterable[Task], dt: float,

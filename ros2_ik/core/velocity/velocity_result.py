@@ -12,7 +12,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.kernels.velocity_rows import LIMITS
 from ros2_ik.core.velocity.distance_constraints import DistanceRows
 
-AT_LIMIT = 1e-9     # distance of a step to its limit at which the limit is active [rad, m]
+AT_LIMIT = 1e-9     # largest distance of a step from an active limit [rad, m]
 
 
 class VelocityStatus(Enum):
@@ -82,7 +82,7 @@ class VelocityResult:
         labels = [label for near in self._numbers.near for label in near.labels]
         others = missed[self._numbers.values.shape[1]:].tolist()
         found += zip([*labels, *LIMITS], others, strict=True)
-        # without barriers of distances, both are empty
+        # both are empty without barriers of distances
         found += zip((near.barrier for near in self._numbers.near), self._numbers.excess,
                      strict=True)
         largest = dict[str, float]()

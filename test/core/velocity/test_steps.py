@@ -213,7 +213,7 @@ def test_malformed_barriers_and_duplicate_names_are_refused(panda):
 
 def test_target_of_a_velocity_task_is_refused(panda):
     program = VelocityProgram(panda, [damping_task(1.0)], DT)
-    with pytest.raises(InvalidTargetError, match='damping has a velocity and no target'):
+    with pytest.raises(InvalidTargetError, match='damping has a velocity, but no target'):
         program.set_target('damping', 0.0)
 
 
@@ -248,5 +248,5 @@ def test_changed_gain_equals_that_of_a_new_program(panda):
         assert program.step(q).v == pytest.approx(alone.step(q).v, abs=1e-12)
     with pytest.raises(InvalidOptionError, match='gain of posture must be in'):
         program.set_gain('posture', 1.5)
-    with pytest.raises(InvalidTargetError, match='has a velocity and no target'):
+    with pytest.raises(InvalidTargetError, match='has a velocity, but no target'):
         program.set_gain('damping', 0.5)
