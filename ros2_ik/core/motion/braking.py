@@ -35,8 +35,8 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     joints stop at the same time, on a straight line in joint space. A joint that would leave its
     `bounds`, the lower and upper position limits (n,), stops earlier at the bound.
 
-    A controller whose state differs from the start moves to the end by its own cubic polynomial,
-    ending at rest. For each state in `others` this polynomial is within the velocity and
+    A controller whose state differs from the start moves to the end by a cubic polynomial of its
+    own, ending at rest. From each state in `others`, this polynomial is within the velocity and
     acceleration limits and, if possible, no joint reverses its direction; the fastest of start and
     `others` determines the braking distance. With `may_reverse`, joints may reverse from `others`,
     and the start alone determines the distance.
@@ -49,7 +49,7 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     checked = [(start, speed), *(_checked(names, state.position, state.velocity)
                                  for state in others)]
     position, velocities = np.array(checked).swapaxes(0, 1)
-    # the states before this index must not reverse
+    # joints must not reverse from the states before this index
     one_way = 1 if may_reverse else len(checked)
     # the fastest state, and its braking distance at constant deceleration
     going = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
@@ -76,7 +76,7 @@ def _duration(start: Array, going: Array, position: Array, velocity: Array, one_
         return 0.0
     tried = np.geomspace(least or MIN_DURATION, max(least, MAX_DURATION), N_DURATIONS)
     shortest = None     # duration within the limits, although joints reverse
-    # arrays of all durations would cost a first call twice the time, for new pages of memory
+    # evaluate in parts: larger arrays double the time of a first call (new pages of memory)
     for part in tried.reshape(-1, N_TOGETHER):
         duration = part[:, None, None]
         way = start + going * duration / 2 - position

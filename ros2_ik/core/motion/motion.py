@@ -1,4 +1,4 @@
-"""Motions, that is, joint values over time, and the limits of motions."""
+"""Motions (joint values as functions of time) and the limits of motions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ class Motion:
     A motion of n `joints`, at rest after `duration` [s].
 
     `state` returns the state at a time in [0, duration]. `rests` are the times, in ascending
-    order, at which single joints stop before the end. On an `is_curved` motion joints may reverse
-    their direction, for example when the tool moves along a line.
+    order, at which single joints stop before the end. In a motion that `is_curved`, joints may
+    reverse their direction, for example when the tool moves along a line.
     """
 
     joints: tuple[str, ...]
@@ -58,7 +58,7 @@ class Motion:
         Time 0 is left out, because a controller executes a point at time 0 as a step.
         """
         period = positive(period, 'period', InvalidOptionError)
-        # no sample within 0.1 % of a period before the end
+        # no sample less than 0.1 % of a period before the end
         count = max(math.ceil(self.duration / period - 1e-3) - 1, 0)
         inner = period * np.arange(1, count + 1)
         return np.append(inner, max(self.duration, period if count == 0 else 0.0))
@@ -102,11 +102,11 @@ class MotionLimits:
     def __post_init__(self) -> None:
         for name in ('velocity', 'acceleration', 'jerk'):
             given = getattr(self, name)
-            values = floats(given, f'the largest {name}', 'numbers, one a joint',
+            values = floats(given, f'the largest {name}', 'numbers, one per joint',
                             InvalidOptionError)
             if values.ndim != 1 or not (values > 0).all() or (
                     name != 'jerk' and not np.isfinite(values).all()):
-                raise InvalidOptionError(f'the largest {name} must be positive, one number a '
+                raise InvalidOptionError(f'the largest {name} must be positive, one number per '
                                          f'joint, not {given!r}')
             values.setflags(write=False)
             object.__setattr__(self, name, values)

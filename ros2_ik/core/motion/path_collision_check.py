@@ -12,7 +12,7 @@ from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.motion import Motion
 
-# longest time between two checks, because a joint may leave and return in between [s]
+# longest time between two checks [s]: within a longer time, a joint might move away and return
 MAX_INTERVAL = 0.05
 # A motion jumps if it moves farther than the resolution within this fraction of its duration.
 JUMP_RATIO = 1e-9
@@ -21,7 +21,7 @@ JUMP_RATIO = 1e-9
 @dataclass(frozen=True)
 class PathCollision:
     """
-    The first collision of a motion, at `time` [s], a `fraction` of the duration.
+    The first collision of a motion, at `time` [s], which is `fraction` of the duration.
 
     `q` (nq,) is the configuration at this time, `contacts` are its contacts, deepest first.
     """

@@ -72,7 +72,7 @@ def _timed(names: tuple[str, ...], start: Array, end: Array, limits: MotionLimit
     the straight line (0.19.4: 80 % of 5000 motions with random limits, by up to 0.5 rad).
     """
     limits.check_count(len(names))
-    # motion of each joint relative to the largest, and the tightest limits along the line
+    # change of each joint relative to the largest, and the tightest limits along the line
     far = float(np.abs(end - start).max(initial=0.0))
     part = (end - start) / far if far else np.zeros(len(names))
     share = np.abs(part) if far else np.ones(len(names))
