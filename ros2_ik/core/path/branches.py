@@ -33,10 +33,10 @@ SOLUTION_TOLERANCE = 1e-9
 LIMIT_MARGIN = 2e-3
 # iteration limit of a search at one pose; a UR5 has eight solutions
 ITERATIONS = 2000
-# timeout of a search after the deadline [s]
+# timeout of a search that begins at or after the deadline [s]
 MIN_TIMEOUT = 1e-3
-MAX_SAMPLES = 100_000   # of a path; each takes some 0.5 ms and 50 kB
-# largest valid spacing [m]; farther apart, descents between two samples fail too often
+MAX_SAMPLES = 100_000   # largest number of samples of a path; each takes about 0.5 ms and 50 kB
+# largest valid spacing [m]; with a larger one, descents from sample to sample fail too often
 LARGEST_SPACING = 0.1
 # parameters and configurations (nq,) in the order of the path
 Chain = list[tuple[float, Array]]
@@ -83,8 +83,8 @@ class Branches:
     """
     A graph of configurations along a path.
 
-    `nodes[i]` are the configurations at `samples[i]` (n,). `refused[i]` has the pairs of nodes at
-    the samples i and i + 1 between which no motion is allowed, by their numbers. The start of the
+    `nodes[i]` are the configurations at `samples[i]` (n,). `refused[i]` has the pairs of numbers
+    of nodes at the samples i and i + 1 between which no motion is allowed. The start of the
     `problem` is the seed; the target of `problem` is at the first pose.
     """
 
@@ -127,15 +127,15 @@ class Branches:
     # -- the search -------------------------------------------------------------------------
 
     def search(self) -> Chain:
-        """Return the cheapest of the chains that get farthest; empty if none begins."""
+        """Return the cheapest of the chains that get farthest; empty without a start."""
         start, layer, chain = self.problem.start, 0, Chain()
         is_held = self.options.hold_start
         if not is_held:
             starts = self._starts(0)
         else:
             starts = [start] if accept(self.problem, start).accepted else []
-        # where all chains end, search for new configurations and trace their branches in both
-        # directions, until that brings no progress
+        # search for new configurations where all chains end, and trace their branches in both
+        # directions, as long as the chains get longer
         while starts:
             self._grow(layer, starts)
             chain, before = self._best(), layer
@@ -145,7 +145,7 @@ class Branches:
         return chain
 
     def next_sample(self, chain: Chain) -> int:
-        """Return the number of the first sample after the end of a chain, possibly empty."""
+        """Return the number of the first sample after the end of a chain; 0 for an empty chain."""
         return int(np.searchsorted(self.samples, chain[-1][0], 'right')) if chain else 0
 
     def _starts(self, layer: int) -> list[Array]:
@@ -174,7 +174,7 @@ class Branches:
         return True
 
     def _best(self) -> Chain:
-        """Return the cheapest chain whose steps are all allowed, with configurations added."""
+        """Return the cheapest chain of allowed steps, with the configurations added in between."""
         samples, nodes = self.samples.tolist(), self.nodes
         # cached, because successive chains share most of their steps
         divided = cache(lambda i, a, b: self._divided(
@@ -273,7 +273,7 @@ def _with_narrower_limits(problem: IKProblem) -> IKProblem:
 
 
 def _samples(path: ToolPath, spacing: float) -> Array:
-    """Return parameters (n,) about `spacing` [m] apart, at knots where these are near."""
+    """Return parameters (n,) about `spacing` [m] apart, moved to knots that are near."""
     if path.length > MAX_SAMPLES * spacing:
         raise InvalidOptionError(f'the path is {path.length:.4g} m long; at a spacing of '
                                  f'{spacing:g} m, at most {MAX_SAMPLES * spacing:g} m are '

@@ -24,7 +24,7 @@ from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers import Budget
 from ros2_ik.core.status import Status
 
-# added to derivatives of a joint by the path length, which are divisors [rad/m, 1]
+# added to derivatives of joints w.r.t. the path length, to divide by them safely [rad/m, 1]
 MIN_DERIVATIVE = 1e-12
 # time between two points [s]; interpolation with accelerations is then within 1e-5 rad
 PERIOD = 0.03
@@ -39,18 +39,18 @@ def path_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motion:
     Return the motion of the active joints along a path, from rest to rest.
 
     Cubic splines over the path length connect the configurations. The tool moves at up to
-    `tip_speed` [m/s] (in rotations in place, 0.2 m count as 1 rad), and stops at sharp corners of
+    `tip_speed` [m/s] (1 rad of a rotation in place counts as 0.2 m), and stops at sharp corners of
     `Waypoints`. Between two stops, speed, acceleration and jerk along the path have constant
     limits, chosen so that the `limits` of the joints hold everywhere. An infinite jerk limit means
     no limit.
 
-    Raises InvalidStateError for a path that is not whole, and if the spline leaves the allowed
-    deviation or the joint limits or has a contact; a smaller spacing of the path may help.
+    Raises InvalidStateError for an incomplete path, and if the spline leaves the allowed deviation
+    or the joint limits or has a contact; a smaller spacing of the path may help.
     """
     tip_speed = positive(tip_speed, 'tip_speed', InvalidOptionError)
     limits.check_count(len(path.problem.joint_names))
     if not path.success:
-        raise InvalidStateError(f'only a whole path can be moved along: {path.message}')
+        raise InvalidStateError(f'only a complete path has a motion: {path.message}')
     return _reached_motion(path, limits, tip_speed)
 
 
@@ -142,13 +142,13 @@ class PathSearch:
     The motion begins at the start of the `problem`, clamped to the joint limits. The one target
     of the `problem` moves along the lines; the tool stops only at sharp corners. `limits` are
     those of the active joints, `tip_speed` [m/s] is the largest speed of the tool. The methods are
-    the same as in `Search`, but one `run` is the whole search.
+    the same as in `Search`, but a single `run` makes the whole search.
     """
 
     def __init__(self, problem: IKProblem, poses: Sequence[Array], limits: MotionLimits,
                  tip_speed: float, options: PathOptions) -> None:
-        # encoders report positions slightly outside of the limits; `poses` are relative to the
-        # frame of the resolved target
+        # clamp the start: encoders report positions slightly outside of the limits. Use resolved
+        # targets: `poses` are relative to their frame
         self.problem = problem.varied(targets=problem.targets,
                                       start=problem.within_limits(problem.start))
         self.poses, self.limits, self.tip_speed = poses, limits, tip_speed
@@ -161,7 +161,7 @@ class PathSearch:
         try:
             self._found = self._search()
         except IKError as error:
-            # joint values exist, but the motion along them is not allowed
+            # InvalidStateError: joint values exist, but the motion along them is not allowed
             is_refused = isinstance(error, InvalidStateError)
             self._found = self._at_start(
                 Status.INVALID_MOTION_PLAN if is_refused else error.status, str(error))
@@ -172,7 +172,7 @@ class PathSearch:
         return self._found
 
     def _at_start(self, status: Status, message: str) -> TimedPath:
-        """Return the motion that stays at the start."""
+        """Return a result without motion: the start alone."""
         start = self.problem.start[self.problem.active.indices]
         return TimedPath(status, message, float(status is Status.SUCCESS),
                          self.problem.joint_names, np.zeros(1),

@@ -45,7 +45,7 @@ class Path:
     `max_joint_step`. Otherwise they end before `broken_at` [m], the parameter of the first sample
     that is not reached (None for a whole path). `reason` is then 'contact', 'joint limit',
     'reach', 'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details
-    and, if `solve_path` finds one, a change of the problem with which the path gets farther.
+    and, if `solve_path` finds one, a change of the problem that makes more of the path reachable.
     """
 
     status: Status
@@ -107,7 +107,7 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
             print(path.message)
 
     If the end is not reached, `broken_at` is the place of the break; `status`, `reason` and
-    `message` tell why. Raises IKError for invalid arguments.
+    `message` give the reason. Raises IKError for invalid arguments.
     """
     for name in options:
         if name not in PATH_OPTIONS:
@@ -150,7 +150,7 @@ def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget
 
 
 def _advice(path: Path, budget: Budget) -> str:
-    """Return a change of the problem with which a broken path gets farther, or ''."""
+    """Return a change of the problem with which more of a broken path is reached, or ''."""
     problem, options, tool_path = path.problem, path.options, path.tool_path
     if options.hold_start:
         found = follow_path(problem, tool_path, replace(options, hold_start=False), budget)
@@ -177,7 +177,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     budget, options, problem = branches.budget, branches.options, branches.at(s)
     if budget.over():
         return ((Status.PREEMPTED, 'time', 'cancelled') if budget.cancelled() else
-                (Status.TIMED_OUT, 'time', f'the timeout of {options.timeout:.4g} s is over'))
+                (Status.TIMED_OUT, 'time', f'the timeout of {options.timeout:.4g} s expired'))
     if not chain and options.hold_start:
         return start_reason(branches.problem)
     # the descent along the branch ends in contact
@@ -186,9 +186,9 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     verdict, step = accept(problem, end), options.max_joint_step
     if chain and largest_step(q, end) <= step and verdict.touches:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
-    # is the pose reachable at all, from any start?
+    # search from any start: is the pose reachable at all?
     found = branches.solve(s, q)
-    # the joints at their limits, unless the branch goes on
+    # the joints at their limits; none if the branch goes on
     at = end if found.success else found.best_q
     limited = [] if found.success and verdict.accepted else [
         joint.name for joint in problem.active.joints
@@ -211,7 +211,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     if condition > MAX_CONDITION:
         return (Status.NO_IK_SOLUTION, 'singularity',
                 f'{text}; the arm is near a singularity (condition number {condition:.3g})')
-    # if the step to the other configuration is short, a contact between both prevented the step
+    # if the step to the other configuration is short, a contact in between prevented the step
     if largest_step(q, found.best_q) <= step:
         return Status.NO_IK_SOLUTION, 'contact', 'there is a contact on the way to the next pose'
     return Status.NO_IK_SOLUTION, 'step', text

@@ -18,9 +18,9 @@ ROTATION_LENGTH = 0.2
 MIN_LENGTH = 1e-9
 # ratio of height and longest side below which three points count as collinear
 COLLINEAR_RATIO = 1e-6
-# change of direction at a corner above which motions stop there [rad]
+# change of direction at a corner above which motions stop at the corner [rad]
 SHARP = 0.3
-# lines between two poses of a spline; at a radius of 0.1 m they are within 1e-5 m
+# number of lines between two poses of a spline; at a radius of 0.1 m they are within 1e-5 m of it
 N_FINE = 100
 ZERO = np.zeros(3)
 
