@@ -32,10 +32,10 @@ END_TIMEOUT = 3.0       # for the programs to end [s]
 START_TIMEOUT = 120.0   # for the node to start and to create its collision geometry [s]
 SEARCH_TIMEOUT = 2      # of the request, long enough for a busy machine [s]
 RANDOM_STATE = 7
-TOLERANCE = 1e-4        # entrywise, of the checked pose; above the node's tolerances [m, 1]
-MAX_DISPLACEMENT = 0.5  # of a joint of the goal from home [rad, m]; below the node's max_jump of 1
+TOLERANCE = 1e-4        # of entries of the checked pose matrix; above the node's tolerances [m, 1]
+MAX_DISPLACEMENT = 0.5  # of a joint from home to the goal; below max_jump, 1 [rad, m]
 N_PATH_SAMPLES = 21     # configurations on the path that are checked for contacts
-MAX_TRIES = 1000        # random configurations until a path is free
+MAX_TRIES = 1000        # random configurations tried to find a free path
 
 
 class Cell:
@@ -68,7 +68,7 @@ class Cell:
         raise BadQuestion(f'contact on the paths to {MAX_TRIES} random configurations near home')
 
     def ask(self, client: NodeClient) -> Answer:
-        """Request the target from the node, and retry while it starts; raises BadQuestion."""
+        """Request the target from the node when the node is ready; raises BadQuestion."""
         pose = components(self.target)
         target = {'tip': self.tip, 'xyz': pose['xyz'], 'quat': pose['quat']}
         goal = goal_of({'targets': [target], 'timeout': {'sec': SEARCH_TIMEOUT}})
@@ -79,7 +79,7 @@ class Cell:
         print_answer(answer, self.robot)
         at = Configuration(self.robot, self.shipped.home | answer.values)
         contacts = self.checker.in_collision(at)
-        # own arithmetic and an own checker, independent of the node
+        # computed in this process, independently of the node
         print('independent check: ' + ('; '.join(map(str, contacts)) or 'no contacts'))
         inside = np.all((self.robot.lower - 1e-6 <= at.q) & (at.q <= self.robot.upper + 1e-6))
         good = (answer.success and not contacts and inside
@@ -89,7 +89,7 @@ class Cell:
 
 
 class Demo:
-    """The demo's two programs; methods raise BadQuestion for wrong input, or if one has ended."""
+    """The demo's two programs; methods raise BadQuestion for invalid input or an ended program."""
 
     def __init__(self, signals: list[int]) -> None:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
@@ -123,9 +123,8 @@ class Demo:
         parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {'scene': cell.scene}
         given = [word for key, value in parameters.items()
                  for word in ('-p', f'{key}:={json.dumps(value)}')]
-        # While the programs start, Ctrl-C is for this process alone, which terminates both: Python
-        # fails with a traceback if it is interrupted while it starts. They inherit the blocked
-        # signal.
+        # Block SIGINT for both programs, which inherit the mask: Python prints a traceback if
+        # Ctrl-C interrupts its start-up. This process terminates both programs.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         # the log of both programs goes to stderr; stdout has the answer only
         for program, words in (('mock_robot', ['--robot', name]),
@@ -136,7 +135,7 @@ class Demo:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def ended(self) -> str:
-        """Return which program has ended, or ''."""
+        """Return the names and exit codes of programs that have ended, or ''."""
         return '; '.join(f'{name} has ended with exit code {child.returncode}'
                          for name, child in self._programs.items() if child.poll() is not None)
 
