@@ -54,8 +54,8 @@ FAULTS: dict[str, tuple[bool | float | str, str]] = {
 RANGES = {'time_scale': (0.01, 1.0), 'clock_offset': (-1e8, 1e8)}
 OF_JOINTS = ('blocked', 'time_scale')    # parameters that are attributes of MockJoints
 PRIORITY = 50     # SCHED_FIFO priority, as in ros2_control's controller_manager
-PERIOD = 0.01     # of joint_states and of the controllers [s]
-TF_RATE = 30.0    # of messages on /tf [Hz]
+PERIOD = 0.01     # period of joint_states and of the controllers [s]
+TF_RATE = 30.0    # rate of messages on /tf [Hz]
 
 
 class MockRobot(Node):
@@ -97,7 +97,7 @@ class MockRobot(Node):
         self.create_timer(PERIOD, self._cycle)
         self._transforms = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
         self.create_timer(1 / TF_RATE, self._publish_transforms)
-        self.get_logger().info(f'{robot} stands at home, {len(self._body.names)} joints; '
+        self.get_logger().info(f'{robot} is at home, {len(self._body.names)} joints; '
                                f'controllers: {", ".join(self._controllers)}')
 
     @property
@@ -135,7 +135,7 @@ class MockRobot(Node):
         owners: dict[str, str] = {}
         for name in active:
             if name not in self._controllers:
-                return f"active: no controller '{name}'; there are {', '.join(self._controllers)}"
+                return f"active: no controller '{name}'; valid: {', '.join(self._controllers)}"
             for joint in self._controllers[name].joints:
                 if owners.setdefault(joint, name) != name:
                     return f"active: '{name}' and '{owners[joint]}' both command '{joint}'"
@@ -168,7 +168,7 @@ class MockRobot(Node):
     def _cycle(self) -> None:
         now = self.get_clock().now()
         body = self._body
-        # the controllers' time runs at time_scale, and falls behind the clock
+        # time_scale slows the controllers' time, which falls behind the clock
         body.behind += round((now - self._last).nanoseconds * (1 - body.time_scale))
         for controller in self._controllers.values():
             if controller.active:

@@ -80,7 +80,7 @@ def test_joint_states_are_published_at_100_hz_with_current_stamps(mock):
 @pytest.mark.parametrize(('words', 'reason'), [
     (['--robot', 'pandaa'], "did you mean 'panda'"),
     (['--ros-args', '-p', 'active:=[]'], 'active has no value'),
-    (['--ros-args', '-r', '__node:=robot'], "'robot' would replace arm_controller's: leave out")])
+    (['--ros-args', '-r', '__node:=robot'], "'robot' would replace 'arm_controller': leave out")])
 def test_malformed_command_lines_are_refused(words, reason):
     run = subprocess.run([installed('mock_robot'), *words], capture_output=True, text=True,
                          timeout=LIMIT)
@@ -160,7 +160,7 @@ def test_time_scale_slows_the_controllers(mock):
 @pytest.mark.parametrize(('name', 'value', 'reason'), [
     ('time_scale', 0.0, 'time_scale out of range Min: 0.01, Max: 1.0'),
     ('clock_offset', math.nan, 'clock_offset out of range'),
-    ('active', ['arm_controler'], "no controller 'arm_controler'; there are arm_controller, arm"),
+    ('active', ['arm_controler'], "no controller 'arm_controler'; valid: arm_controller, arm"),
     ('active', ['arm_controller', 'arm_position_controller'], "both command 'panda_joint1'"),
 ])
 def test_malformed_parameters_are_refused(mock, name, value, reason):

@@ -26,7 +26,7 @@ class MockController(Node):
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
         super().__init__(name)
         if self.get_name() != name:
-            raise IKError(f"node name '{self.get_name()}' would replace {name}'s: leave out "
+            raise IKError(f"node name '{self.get_name()}' would replace '{name}': leave out "
                           "__node:= (in a launch file: name)")
         described = ParameterDescriptor(description='joints, in the order of the commands',
                                         read_only=True)

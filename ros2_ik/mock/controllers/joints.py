@@ -100,7 +100,7 @@ class MockJoints:
                       <= joint.upper + POSITION_TOLERANCE):
                 yield name, (f'{name} is at {position:.6g}, outside its limits '
                              f'[{joint.lower:.6g}, {joint.upper:.6g}]')
-            # a commanded velocity, and the displacement, whatever the commanded velocity
+            # check the displacement as well: the commanded velocity may contradict it
             elif (abs(self._speeds.get(name, 0.0)) > limit * VELOCITY_TOLERANCE
                   or abs(steps[name]) > max(limit * BURST_TOLERANCE * seconds, STEP_TOLERANCE)):
                 yield name, (f'{name} moves at {velocity:.4g}/s, by {steps[name]:.4g} in '

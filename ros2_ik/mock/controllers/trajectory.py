@@ -49,9 +49,9 @@ class Trajectory:
         """
         Start the motion at time `now` [ns] from a state, positions and velocities (n,).
 
-        If the first knot is in the past, the motion starts between knots. `behind` [ns] is by how
-        much `now` lags the clock of the stamp. Joints that are `turning` (continuous) move to the
-        first knot by at most half a turn.
+        If the first knot is in the past, the motion starts between knots. `behind` [ns] is the
+        delay of `now` behind the clock of the stamp. Joints that are `turning` (continuous) move
+        to the first knot by at most half a turn.
         """
         start = self._stamp - behind if self._stamp else now
         first = self._given[0].position

@@ -30,7 +30,7 @@ class TrajectoryController(MockController):
 
     A new trajectory replaces the current one. As in joint_trajectory_controller 4.17, it starts at
     the measured state of the last cycle, so the first command is one cycle ahead of that state.
-    `~/controller_state` reports the speed scaling alone. The action `~/follow_joint_trajectory` is
+    `~/controller_state` reports only the speed scaling. The action `~/follow_joint_trajectory` is
     offered if control_msgs has it.
     """
 
@@ -102,7 +102,7 @@ class TrajectoryController(MockController):
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
     def _measured(self) -> tuple[Array, Array]:
-        """Return measured positions and velocities, (n,) each; velocities per controller time."""
+        """Return measured positions and velocities, (n,) each; velocities in controller time."""
         position, velocity = self.body.position, self.body.velocity
         return (np.array([position[joint] for joint in self.joints]),
                 np.array([velocity[joint] for joint in self.joints]) / self.body.time_scale)
@@ -170,12 +170,12 @@ class GoalWatch:
             self._end()
         # `release` has dropped the trajectory
         elif trajectory is None:
-            self.abort('another commands the joints')
+            self.abort('another source commands the joints')
         elif trajectory.begun:
             self._check_tolerances(now - trajectory.end)
 
     def _check_tolerances(self, late: int) -> None:
-        # path tolerances before the end, goal tolerances after it; `late` is the time since [ns]
+        # path tolerances before the end, goal tolerances after it; `late`: time since the end [ns]
         request, errors = self._goal.request, self._errors()
         path = _tolerances(request.path_tolerance, errors)
         end = _tolerances(request.goal_tolerance, errors)
