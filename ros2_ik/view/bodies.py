@@ -21,7 +21,7 @@ from ros2_ik.view.surfaces import (
 )
 
 LABEL_SPACING = 0.04   # distance of a label from its contact, and between labels [m]
-SAME_POSE = 1e-4       # invisible relative difference of pose matrices
+SAME_POSE = 1e-4       # relative difference of pose matrices that is not visible
 
 
 def place(handle: viser.SceneNodeHandle, pose: pin.SE3) -> None:

@@ -48,7 +48,7 @@ class InteractiveMarkers:
             self._publish(InteractiveMarkerUpdate(markers=changed, erases=erased))
 
     def close(self) -> None:
-        """Remove all markers; wait until clients have received that, which could be lost else."""
+        """Remove all markers, and wait until clients have the update, so that it is not lost."""
         self.show([])
         self._updates.wait_for_all_acked(Duration(seconds=ACK_TIMEOUT))
 

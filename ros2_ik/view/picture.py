@@ -40,7 +40,7 @@ FAR_RATIO = 1.25     # bodies beyond this multiple of the robot's size may be ou
 SUPERSAMPLING = 3           # samples per pixel along each edge
 MARGIN = 1.05               # size of the view / size of its content
 TO_LIGHT = np.array([-0.42, -0.66, -0.62])    # direction to the light: right, down, forward
-AMBIENT, DIFFUSE = 0.5, 0.54    # shares of the light
+AMBIENT, DIFFUSE = 0.5, 0.54    # intensities of ambient and of diffuse light
 
 Body = tuple[Surface, pin.SE3]    # a surface at a pose
 Pixels = NDArray[np.float32]
@@ -141,7 +141,7 @@ class Camera(NamedTuple):
     """
     An orthographic camera; the rows of `R` (3, 3) are its axes: right, down and forward.
 
-    The view has the middle `middle` (2,), right and down, and the height `height` [m].
+    `middle` (2,) is the centre of the view (right, down), and `height` its height [m].
     """
 
     R: Array
@@ -204,7 +204,7 @@ def _draw(corners: Array, normals: Array, color: Array, picture: Pixels, depth: 
         for row in range(max(0, int(low[1])), min(height, int(high[1]) + 1)):
             for column in range(max(0, int(low[0])), min(width, int(high[0]) + 1)):
                 x, y = column + 0.5 - p[0], row + 0.5 - p[1]
-                # barycentric shares of the corners
+                # barycentric coordinates of the sample
                 b, c = (x * v[1] - y * v[0]) / area, (y * u[0] - x * u[1]) / area
                 a = 1 - b - c
                 z = p[2] + b * u[2] + c * v[2]

@@ -27,7 +27,7 @@ class Session:
     The problem has `targets`, poses (4, 4) in the root frame by tip, and `rest`, all other fields
     of a problem file, such as constraints and costs.
 
-    `answers` are the answers to the last question, empty before the first; `shown` is the index of
+    `answers` are the answers of the last search, empty before the first; `shown` is the index of
     the displayed answer. `status` is a message for the user. `command` is the command line that
     solves the saved problem.yaml for the same robot and scene.
     """
@@ -48,7 +48,7 @@ class Session:
 
     @property
     def answer(self) -> Answer | None:
-        """The displayed answer, None before the first question."""
+        """The displayed answer, None before the first search."""
         return self.answers[self.shown] if self.answers else None
 
     def _at_robot(self) -> dict[str, Array]:
@@ -149,7 +149,7 @@ class Session:
         """Reset the targets to the present poses of the tips, and delete the answers."""
         self.targets.update(self._at_robot())
         self.answers, self._last_q = (), None
-        self.status = 'the targets are where the robot is'
+        self.status = "the targets are at the robot's tips"
 
     # -- answers ---------------------------------------------------------------------------
 
@@ -158,7 +158,7 @@ class Session:
         Solve the problem; on IKError there is no answer.
 
         The search starts at the robot's state or, with `dragging` or `near`, at the last displayed
-        answer. With `dragging` it is short and prefers small changes.
+        answer. With `dragging` the search is short and prefers small changes.
         """
         if self.answer is not None:
             self._last_q = self.answer.q

@@ -23,7 +23,7 @@ ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.
 CODE = ('user-select:all;white-space:pre-wrap;overflow-wrap:anywhere;max-height:10em;'
         'overflow-y:auto;background:#8882;border-radius:4px;padding:4px 8px;margin:2px 0 8px')
 GREY = (0.45, 0.47, 0.5)
-# change from the seed; removed, as a drag's seed is the last answer, not the robot's state
+# removed from messages: the seed of a drag is the last answer, not the robot's state
 FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
 
 

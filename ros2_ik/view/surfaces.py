@@ -45,7 +45,7 @@ class RobotModel:
     """
     The visual surfaces of a robot, and the poses of its links.
 
-    `surfaces` has, for each surface, its link, the surface, and its pose in the link frame.
+    `surfaces` are tuples of a link, a surface, and the pose of the surface in the link frame.
     `notes` are texts about missing geometry.
     """
 
@@ -65,7 +65,7 @@ class RobotModel:
 
 def extent(robot: Robot, q: Array) -> tuple[Array, float]:
     """Return centre (3,) and diagonal [m] of the box around all frames of a robot at q (nq,)."""
-    # origins of frames, not meshes: fast, and known without geometry
+    # origins of frames instead of meshes: fast, and available without geometry
     at = Configuration(robot, q)
     points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])
     return (points.min(axis=0) + points.max(axis=0)) / 2, max(

@@ -34,7 +34,7 @@ class Worker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the jobs queued before."""
+        """End the thread after all queued jobs."""
         self.post(self.end)
         self._thread.join(2.0)
 
@@ -68,7 +68,7 @@ class Worker:
                                        '(see its terminal)')
 
     def _next_job(self) -> Job | None:
-        """Wait for a job and return it, None if the arm's next step is due before."""
+        """Wait for a job and return it, None if the arm's next step is due first."""
         arm = self.session.arm
         while True:
             with self._lock:
@@ -84,7 +84,7 @@ class Worker:
             self.session.attempt(job)
         now = time.monotonic()
         if self.session.arm.moving and now >= self._next_step:
-            # after a long job missed steps are skipped, not made up for
+            # after a long job, missed steps are skipped
             self._next_step = max(self._next_step + PERIOD, now)
             self.session.step()
         self._show()
