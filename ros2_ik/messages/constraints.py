@@ -56,7 +56,7 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
     """
     Read a request's constraints and costs; `checker` is needed if any measures distances.
 
-    They are not bound to the robot. Raises RequestError with the location, such as
+    The results are not bound to the robot. Raises RequestError with the location, such as
     'constraints[2] (gaze_angle)'.
     """
     constraints, costs = list[Constraint](), list[LeastSquares]()
@@ -68,7 +68,7 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
                 rows += len(function.labels)
                 if rows > MAX_ROWS:
                     raise wrong(f'its rows bring the total of constraints and costs to {rows}; at '
-                                f'most {MAX_ROWS} are taken')
+                                f'most {MAX_ROWS} are allowed')
                 _check_angles(function, message.bounds)
                 name = message.bounds.name or message.kind
                 if name in names:

@@ -28,7 +28,7 @@ class Reference(NamedTuple):
         return self.offset if self.frame is None else at.placement(self.frame) * self.offset
 
 
-# function that looks up, in TF, a frame of neither robot nor scene; raises LookupError
+# function that looks up a frame in TF if neither robot nor scene has it; raises LookupError
 Lookup = Callable[[Robot, str], Reference]
 
 
@@ -73,7 +73,7 @@ def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
 def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: str,
               defaults: Defaults) -> tuple[Robot, str]:
     """
-    Return the scene's robot with the scene frames in `names` and a request's tool, and its name.
+    Add scene frames in `names` and a request's tool to the scene's robot; return robot, tool name.
 
     The tool is fixed to the frame in its header, by default to the tip of the group. Without a
     frame_id, and with an identity pose, there is no tool, and the name is ''. Raises IKError.
@@ -82,7 +82,7 @@ def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: st
     if not on and (p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w) == (0, 0, 0, 0, 0, 0, 1):
         return framed_robot(scene, names), ''
     if TOOL in scene.frame_names:
-        raise wrong(f"tool: robot or scene have a frame '{TOOL}' already; valid: tips: [{TOOL}]")
+        raise wrong(f"tool: robot or scene already has a frame '{TOOL}'; valid: tips: [{TOOL}]")
     robot = framed_robot(scene, [on, *names])
     link = link_name(robot, on, 'tool.header', scene) if on else tip_name(robot, group, defaults)
     return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))}), TOOL

@@ -111,7 +111,7 @@ def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
                 raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
                             f"root frame, '{root}', and header.frame_id the new frame")
             pose = placement(transform.translation, transform.rotation, 'transform')
-            # MoveIt also sends the identity of the root frame
+            # MoveIt also sends the root frame, with the identity
             if name != root:
                 scene = scene.with_frames({name: pose})
     return scene

@@ -25,7 +25,7 @@ def placement(position: 'Point | Vector3', rotation: 'Quaternion', what: str,
     """
     numbers = [position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w]
     if not math.isfinite(sum(numbers)):
-        raise RequestError(status, f'{what} holds a number that is not finite: {numbers}')
+        raise RequestError(status, f'{what} has a number that is not finite: {numbers}')
     return pin.SE3(quaternion_rotation(numbers[3:], f'the quaternion of {what}',
                                        partial(RequestError, status)), np.array(numbers[:3]))
 

@@ -1,4 +1,4 @@
-"""The error by which requests are rejected, and checks of lengths."""
+"""The exception that rejects requests, and a check of field lengths."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

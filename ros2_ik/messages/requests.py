@@ -74,7 +74,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
         tips = [tip_name(robot, group or default, defaults)]
     if len(tips) != count:
         raise RequestError(Status.INVALID_LINK_NAME,
-                           f'{len(tips)} tips but {count} targets; valid: one tip a target')
+                           f'{len(tips)} tips but {count} targets; valid: one tip per target')
     references = [reference(robot, scene, target.header.frame_id,
                             _no_tf if message.follow_frames else lookup)
                   for target in message.targets]
@@ -151,7 +151,7 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
     names, changes = request.joint_change_names, request.joint_changes
     if len(names) != len(changes):
         raise wrong(f'{len(names)} joint_change_names but {len(changes)} joint_changes; valid: '
-                    'one a name')
+                    'one per name')
     if most == math.inf and not names:
         return None
     return {**dict.fromkeys(robot.joint_names, most), **dict(zip(names, changes, strict=True))}

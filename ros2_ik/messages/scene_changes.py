@@ -29,8 +29,8 @@ MAX_REQUEST_TRIANGLES = 20_000
 
 
 def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
-    """Raise RequestError if a request has too many shapes or triangles; none is converted yet."""
-    # the planes of a BoundingVolume, which has none, are ()
+    """Raise RequestError, before any conversion, if a request has too many shapes or triangles."""
+    # a BoundingVolume has no field `planes`
     shapes = [shape for each in objects
               for shape in (*each.primitives, *each.meshes, *getattr(each, 'planes', ()))]
     _check_counts(shapes, MAX_REQUEST_SHAPES, MAX_REQUEST_TRIANGLES)
@@ -47,7 +47,7 @@ def _check_counts(shapes: Sequence[object], most_shapes: int, most_triangles: in
     for count, most, what in ((len(shapes), most_shapes, 'shapes'),
                               (triangles, most_triangles, 'triangles')):
         if count > most:
-            raise wrong(f'there are {count} {what}; at most {most} are taken')
+            raise wrong(f'there are {count} {what}; at most {most} are allowed')
 
 
 ADD, REMOVE, APPEND, MOVE = range(4)

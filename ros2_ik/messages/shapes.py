@@ -148,7 +148,7 @@ def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
     else:
         if at == len(data):
             return
-    raise wrong(f'the octomap is no tree of type OcTree: invalid at byte {at}')
+    raise wrong(f'the octomap is not a tree of type OcTree: invalid at byte {at}')
 
 
 # -- writing -----------------------------------------------------------------------------------

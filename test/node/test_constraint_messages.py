@@ -201,7 +201,7 @@ def test_more_than_1000_rows_are_refused(panda, checker):
     found = refusal(ComputeIK.Request(constraints=near_things(9, 100), costs=near_things(1, 101)),
                     panda, checker)
     assert str(found).startswith('costs[0] (minimum_distance): its rows bring')
-    assert '1001; at most 1000 are taken' in str(found) and found.status is GOAL
+    assert '1001; at most 1000 are allowed' in str(found) and found.status is GOAL
 
 
 def test_repeated_names_are_numbered(panda):
