@@ -23,12 +23,12 @@ REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value
 @dataclass
 class Answer:
     """
-    An answer to a question, ready to be printed.
+    The result of a request, ready to be printed.
 
     `values` are joint values by name: the solution or, without success, the best attempt.
-    `errors` are the errors of each target at these values. `constraints` are ConstraintReports, or
-    messages with the same fields. If `not_reached` is True, `values` are a solution, but the
-    motion to the solution failed.
+    `errors` are the pose errors of the targets at these values. `constraints` are
+    ConstraintReports, or messages with the same fields. If `not_reached` is True, `values` are a
+    solution, but the motion to the solution failed.
     """
 
     status: str

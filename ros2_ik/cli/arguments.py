@@ -23,7 +23,7 @@ class Exit(IntEnum):
 
 
 class BadQuestion(Exception):
-    """Raised for a question that cannot be answered; the text is one line for the user."""
+    """Raised for invalid input or a missing node; the text is one line for the user."""
 
 
 # request fields, as written in error texts, and the command options that replace them

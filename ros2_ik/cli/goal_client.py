@@ -18,9 +18,9 @@ from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
-TIMEOUT = 20.0        # maximum silence of the node, in addition to the search's timeout [s]
+TIMEOUT = 20.0        # maximum time without a message of the node, beyond the search's timeout [s]
 RESEND_PERIOD = 5.0   # time after which a request is sent again, as DDS may lose responses [s]
-# statuses of searches without a solution; other statuses without a solution: rejected request
+# without a solution: statuses of completed searches; all others mean a rejected request
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
@@ -42,8 +42,8 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     message = fill(SolveConstrainedIK.Goal(), goal)
     if seed:
         fill_state(message.seed, seed, seed)
-    # If the node does not become ready, its answer has the reason. A motion is requested at once:
-    # a user may have stopped the robot meanwhile.
+    # If the node does not become ready, its answer has the reason. A goal that moves the robot
+    # is sent at once: a stop during a wait would not prevent the motion.
     if not goal.execute:
         client.spin_until(lambda: client.is_ready, wait)
     started = time.monotonic()
@@ -56,7 +56,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
 
 
 class _ActiveGoal:
-    """A goal of the action from its sending to its result."""
+    """One goal of the action, from sending to the result."""
 
     def __init__(self, client: NodeClient, goal: SolveConstrainedIK.Goal,
                  show: Callable[[str], None]) -> None:
@@ -76,9 +76,9 @@ class _ActiveGoal:
             # an interrupt before acceptance is handled below: only accepted goals can be cancelled
             handle = self._response(
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
-                'take the goal', repeat=not self._goal.execute)
+                'accept the goal', repeat=not self._goal.execute)
             if not handle.accepted:
-                raise BadQuestion(f'{self._client.name} rejected the goal: it has too many goals')
+                raise BadQuestion(f'{self._client.name} rejected the goal')
             found = self._response(handle.get_result_async, 'send the result',
                                    lambda: bool(came))
             if found is None:

@@ -29,15 +29,15 @@ def read_problem(goal: SimpleNamespace, scene: Scene,
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """Return a goal's request and its checker, None if it needs none; raises IKError."""
     if goal.execute:
-        raise IKError('execute: only a node moves a robot; in the viewer press Move there')
+        raise IKError('execute: only a node moves a robot; in the viewer click Move there')
     if goal.straight:
         raise IKError('straight: only a node plans straight motions; valid: `ros2_ik path`')
     return read_request(goal, scene, Defaults(default_timeout=TIMEOUT), no_tf, checker_of)
 
 
 def no_tf(robot: Robot, frame: str) -> NoReturn:
-    """Raise LookupError: the `Lookup` for readers without TF."""
-    raise LookupError(f"'{frame}' is no frame of robot or scene, and TF is not available")
+    """Raise LookupError; a `Lookup` for use without TF."""
+    raise LookupError(f"'{frame}' is not a frame of the robot or the scene, and TF is unavailable")
 
 
 def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),

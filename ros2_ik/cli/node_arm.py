@@ -31,7 +31,7 @@ SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
 
 class NodeArm(Arm):
     """
-    `Arm` of a running node: the node solves problems, moves the robot and has the scene.
+    `Arm` of a running node: the node solves problems, moves the robot and stores the scene.
 
     `q` (nq,) are the joint_states of the last `step`. `moving` is True: the robot may move by
     itself. Raises BadQuestion if the node's services are not available within `wait` seconds. If
@@ -70,7 +70,7 @@ class NodeArm(Arm):
             if name in self.robot.joint_names and math.isfinite(value)}, self.q)
         refusal, age = self._refusal(), time.monotonic() - self._client.joints_time
         if refusal:
-            # pending responses may be about another robot
+            # pending responses may belong to the previous robot
             self._pending, self._outdated = [], True
         elif self._outdated:
             self._outdated = False
@@ -99,7 +99,7 @@ class NodeArm(Arm):
     def _refusal(self) -> str:
         """Return the reason why no request can be sent, '' if there is none."""
         if not self._services[ComputeIK].service_is_ready():
-            return f'{self._client.name} is gone: start the node'
+            return f'{self._client.name} is not available: start the node'
         return ('another robot_description was received: restart the viewer to show the new '
                 'robot') if self._client.has_another_robot else ''
 
@@ -133,7 +133,7 @@ class NodeArm(Arm):
 
     def place(self, q: Array) -> None:
         """Raise IKError: only a simulated arm can be placed."""
-        raise IKError('the robot of a node cannot be placed: drag a goal, and press Move there')
+        raise IKError('the robot of a node cannot be placed: drag a goal, and click Move there')
 
     def solve(self, problem: Mapping[str, object], seed: Array) -> Answer:
         """Solve a problem with the service ~/compute_ik; the search starts at seed (nq,)."""
@@ -182,5 +182,5 @@ class NodeArm(Arm):
         """Stop the robot, including motions that other clients requested."""
         # not `_check`: a stop is sent even if the robot_description has changed
         if not self._services[Trigger].service_is_ready():
-            raise IKError(f'{self._client.name} is gone: start the node')
+            raise IKError(f'{self._client.name} is not available: start the node')
         self._send(Trigger, Trigger.Request(), lambda response: str(response.message))

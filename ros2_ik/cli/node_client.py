@@ -35,8 +35,8 @@ class NodeClient:
     """
     Client of the node with the full name `node`, such as /ros2_ik; a context manager.
 
-    The client subscribes to robot_description and joint_states in the namespace of the node. As
-    soon as `give_up()` is true, no method waits any longer.
+    The client subscribes to robot_description and joint_states in the namespace of the node. All
+    waiting ends as soon as `give_up()` is true.
     """
 
     def __init__(self, node: str, give_up: Callable[[], bool] = lambda: False) -> None:
@@ -175,8 +175,8 @@ def interrupts() -> Iterator[list[int]]:
     """
     Context manager: yield a list to which Ctrl-C, SIGTERM and SIGHUP add their numbers.
 
-    The body must end soon after that. A KeyboardInterrupt instead of a list can get lost in a
-    destructor, and can end the process before the node has received the stop.
+    The body must end soon after a signal. A KeyboardInterrupt could get lost in a destructor, or
+    end the process before the node has received the stop; the list avoids both.
     """
     came, handlers = list[int](), {number: signal.getsignal(number) for number in SIGNALS}
     for number, handler in handlers.items():

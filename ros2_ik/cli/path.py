@@ -26,7 +26,7 @@ EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --view
 
 docs/paths.md has all fields of the file"""
-# fields of the file, beside the options of solve_path
+# fields of the file, in addition to the options of solve_path
 FIELDS = ('tip', 'path', 'seed', 'tip_speed', 'limits')
 # fields that are poses, by kind of path
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
@@ -151,7 +151,7 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
     # `path_motion` refuses a wrong number of limits
     if len(limits.velocity) != len(own):
         return limits
-    # the URDF's 0 is no limit
+    # a velocity limit of 0 in the URDF means no limit
     return replace(limits, velocity=np.minimum(limits.velocity, np.where(own > 0, own, np.inf)))
 
 

@@ -100,7 +100,7 @@ def _camera_direction(azimuth: float, elevation: float) -> 'Array':
 
 def _answers(args: argparse.Namespace, scene: 'Scene',
              q: 'Array') -> 'tuple[list[Panel], Exit]':
-    """Search solutions from q (nq,); return a panel for each to be drawn, and the exit code."""
+    """Search for solutions from q (nq,); return a panel for each answer, and the exit code."""
     from ros2_ik.core import Configuration, IKError
     from ros2_ik.view.arm import Arm
     from ros2_ik.view.picture import BLACK, Panel

@@ -68,7 +68,7 @@ def _states(robot: 'Robot', home: Mapping[str, float] | None) -> dict[str, dict[
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --tip, --xyz, --rpy, --quat, --relative-to and --weights."""
-    group = parser.add_argument_group('target', 'problem files (ros2_ik constrained) have several')
+    group = parser.add_argument_group('target', 'for several targets: ros2_ik constrained')
     group.add_argument('--tip', help='frame to bring to the target')
     group.add_argument('--xyz', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
                        help='position [m]; without --xyz the target is an orientation only')
