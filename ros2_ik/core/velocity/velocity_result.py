@@ -19,8 +19,8 @@ class VelocityStatus(Enum):
     """Status of a step."""
 
     SOLVED = 'solved'          # all limits, barriers and hard tasks hold
-    RELAXED = 'relaxed'        # conflicting requirements: velocity of least violation
-    NO_STEP = 'no step'        # values or Jacobians are not finite: velocity zero
+    RELAXED = 'relaxed'        # conflicting requirements (least violation), or a shortened step
+    NO_STEP = 'no step'        # values that are not finite, or a numerical failure: velocity zero
 
 
 class StepNumbers(NamedTuple):
@@ -51,8 +51,8 @@ class VelocityResult:
     The velocity of one step, and the configuration after the step.
 
     `v` (nv,) is the velocity [rad/s, m/s], `q` (nq,) the configuration. `scale`, in [0, 1], is the
-    fraction of the desired step that scaled tasks make. `errors`, `relaxed` and `active_limits`
-    are computed when they are read.
+    fraction of the desired step that scaled tasks make, times that to which the step was shortened
+    before a bound. `errors`, `relaxed` and `active_limits` are computed when they are read.
     """
 
     v: Array
@@ -109,5 +109,5 @@ class VelocityResult:
             parts.append('relaxed: ' + ', '.join(f'{name} by {by:.3g}'
                                                  for name, by in self.relaxed.items()))
         if self.scale < 1 and self.status is not VelocityStatus.NO_STEP:
-            parts.append(f'scaled tasks make {100 * self.scale:.0f} % of their step')
+            parts.append(f'the step is scaled to {100 * self.scale:.0f} %')
         return '; '.join(parts)
