@@ -97,11 +97,11 @@ class IKNode(Node):
         """Log a warning about missing inputs, and an error about another node of this name."""
         log = self.get_logger()
         if self.get_parameter('use_sim_time').value and not self.get_clock().now().nanoseconds:
-            log.warning('use_sim_time is true, but nothing has come on /clock: the age of data is '
-                        'unknown, and nothing is moved', throttle_duration_sec=60.0)
+            log.warning('use_sim_time is true, but nothing was received on /clock: the age of '
+                        'data is unknown, and nothing is moved', throttle_duration_sec=60.0)
         name = self.get_name(), self.get_namespace()
         if self.get_node_names_and_namespaces().count(name) > 1:
-            log.error(f'another node is called {self.get_fully_qualified_name()}: both answer '
+            log.error(f'another node is named {self.get_fully_qualified_name()}: both answer '
                       'each request and move the robot (a killed node stays visible for up to '
                       '20 s)', throttle_duration_sec=60.0)
         self._motions.remind()
@@ -115,7 +115,7 @@ class IKNode(Node):
         """Replace the robot of all parts; raises IKError if it does not fit the scene."""
         # before anything is changed
         scene = self._scene.of_robot(robot)
-        # first of all, to stop motions under way
+        # before all other parts, to stop motions under way
         self._motions.set_robot(robot)
         # searches for the previous robot
         self._pool.cancel()
@@ -124,7 +124,7 @@ class IKNode(Node):
         self._scene.set_robot(scene)
 
     def _why_no_description(self) -> str:
-        """Return why no text has come on robot_description, such as a publisher's QoS."""
+        """Return why robot_description was not received, such as a publisher's QoS."""
         topic = self.resolve_topic_name('robot_description')
         for info in self.get_publishers_info_by_topic(topic):
             if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL:

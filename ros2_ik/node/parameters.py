@@ -211,7 +211,7 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
     for name in names:
         # the name is part of the names of parameters and topics
         if not re.fullmatch('[A-Za-z][A-Za-z0-9_]*', name) or names.count(name) > 1:
-            why = 'twice' if names.count(name) > 1 else 'which is no name'
+            why = 'twice' if names.count(name) > 1 else 'which is not a name'
             raise ParameterError(f"controllers has '{name}' {why}; valid: names such as "
                                  'arm_controller, each once')
         yield Spec(f'{name}.kind', 'joint_trajectory', f"Interface of controller '{name}'.",

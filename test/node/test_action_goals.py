@@ -136,14 +136,14 @@ def test_rejected_braking_of_a_motion_is_not_reported_as_unmoved(arm, goals):
 def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
     """A late acceptance of the old goal is cancelled."""
     outcome = standing(arm, arm.go(2.0), 9.0)
-    assert outcome.status == Status.CONTROL_FAILED and 'has not said whether' in outcome.message
+    assert outcome.status == Status.CONTROL_FAILED and 'has not answered' in outcome.message
     arm.controller.forget()
     assert not arm.controller.unanswered()
     again, late = arm.go(0.5), Handle()
     goals[0][1].answered(late)      # of the motion before
     assert late.cancelled
     late.ends(CANCELED)
-    assert standing(arm, again, 0.3) is None and 'has not said' in arm.controller.unanswered()
+    assert standing(arm, again, 0.3) is None and 'has not answered' in arm.controller.unanswered()
     goals[1][1].answered(Handle())
     assert not arm.controller.unanswered() and not arm.controller.released
 

@@ -80,4 +80,4 @@ def test_new_obstacle_behind_the_arm_is_ignored(monkeypatch):
 def test_new_obstacle_in_contact_with_the_arm_is_named(monkeypatch):
     _, around, execution = under_way(monkeypatch, Trajectories, AT, 0.1)
     around.put_post(AT)
-    assert 'is in contact where it is' in around.recheck(execution).message
+    assert 'is in contact at its position' in around.recheck(execution).message

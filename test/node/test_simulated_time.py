@@ -119,7 +119,7 @@ def test_two_clock_publishers_stop_a_motion(monkeypatch, apart, turn):
     follower.peak = 0.0
     outcome = follower.run(8.0, execution)
     assert outcome and 'stopped on the way' in outcome.message, outcome
-    assert 'is not known whether the arm stands' in outcome.message or (
+    assert 'is not known whether the arm is at rest' in outcome.message or (
         abs(follower.velocity) < 0.02)
     assert 'two nodes publish /clock' in arm.measured.stale([JOINT])
     assert apart > 0 or follower.peak < 1.1 * LIMIT

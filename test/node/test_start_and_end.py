@@ -32,7 +32,7 @@ TIP = 'panda_hand_tcp'
 
 def test_malformed_parameters_end_the_start(start_node):
     given = {'no_such_scene': {'scene': 'no_such_scene', 'robot_description': small_arm().urdf},
-             'no XML': {'robot_description': 'hello'}}
+             'not XML': {'robot_description': 'hello'}}
     started = {words: start_node(**parameters) for words, parameters in given.items()}
     for words, node in started.items():
         assert node.process.wait(30) == 1
@@ -95,7 +95,7 @@ def test_robot_that_does_not_fit_the_scene_file_is_refused(start_node, client, p
 def test_second_node_of_a_name_and_a_missing_clock_are_named(start_node):
     """Both nodes would answer, and a client receives only one response."""
     nodes = [start_node(use_sim_time=True) for _ in range(2)]
-    for words in ('another node is called /ros2_ik', 'nothing has come on /clock'):
+    for words in ('another node is named /ros2_ik', 'nothing was received on /clock'):
         for node in nodes:
             eventually(lambda node=node, words=words: words in node.text, 'the line')
 

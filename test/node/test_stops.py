@@ -262,7 +262,7 @@ def test_stop_without_joint_states_reports_unknown_rest(arm):
         arm.tick()
         if outcome := execution.supervise():
             break
-    assert 'it is not known whether the arm stands: joint_states of joint' in outcome.message
+    assert 'it is not known whether the arm is at rest: joint_states of' in outcome.message
 
 
 def test_rest_is_judged_by_positions_and_stamps(sent):
@@ -270,7 +270,7 @@ def test_rest_is_judged_by_positions_and_stamps(sent):
     sent.forget()
     for k in range(30):
         sent.stand(PERIOD)
-        unknown = 'it is not known whether it moves' in sent.measured.moves([JOINT])
+        unknown = 'it is not known whether the joint moves' in sent.measured.moves([JOINT])
         assert unknown is (k < 11)
     for k in range(300):
         sent.now += PERIOD
@@ -313,7 +313,7 @@ def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
                for k, after in enumerate((LOOK, LOOK + late))])
         outcome = execution.supervise()
     assert (outcome.status == Status.SUCCESS) is kept, outcome
-    assert ('do not keep step' in outcome.message) is not kept
+    assert ('are not synchronous' in outcome.message) is not kept
 
 
 def test_stop_of_an_arm_below_its_goal_does_not_change_later_stops(monkeypatch):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # maximum delay of motors and controllers; joints with a larger delay do not follow [s]
 MAX_DELAY = 0.3
-N_PATH_SAMPLES = 100    # samples of a motion among which the one nearest to the arm is searched
+N_PATH_SAMPLES = 100    # samples of a motion in the search for the one nearest to the arm
 # maximum overshoot of a goal by rounding [rad, m]
 GOAL_EPSILON = 1e-6
 
@@ -46,7 +46,7 @@ class ControllerContext:
     joint_states: JointStates
     # number of this node's own subscriptions to a command topic, by topic
     listeners: Counter[str] = field(default_factory=Counter)
-    # when DDS has found all subscribers at the latest (steady clock [s])
+    # time by which DDS has found all subscribers (steady clock [s])
     connected_at: float = 0.0
 
     def now(self) -> float:
@@ -76,7 +76,7 @@ class Controller(ABC):
     """
 
     usual_topic: ClassVar[str]   # {} is the controller's name
-    by_name: ClassVar[bool] = False     # True: commands name joints; controllers share a topic
+    by_name: ClassVar[bool] = False     # True: commands name joints; a topic can be shared
     least_join: ClassVar[float] = 0.0   # time for which the start of each motion is held [s]
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
@@ -121,13 +121,13 @@ class Controller(ABC):
         """Brake the motion within `limits` and position `bounds` (lower, upper; (n,) each)."""
 
     def _come_to_rest(self, position: Array, seconds: float) -> None:
-        """Adopt rest at positions (n,) in `seconds` as the end of the motion."""
+        """Replace the motion by one that rests at positions (n,) after `seconds`."""
         zero = np.zeros(len(position))
         self._begin(Motion(self.joints, seconds, lambda _: MotionState(position, zero, zero)),
                     braking=True)
 
     def release(self, reason: str) -> None:
-        """Drop the current motion, which fails with `reason`; nothing more is sent for it."""
+        """Drop the current motion, which fails with `reason`; send no further commands for it."""
         if self._motion:
             self.failure = reason
         self._motion, self.began = None, self.context.now()
@@ -184,7 +184,7 @@ def nearest_time(motion: Motion, position: Array, end: float) -> float:
 
 def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
-    Return whether braking, started `left` [s] before a motion's end, would overshoot its goal.
+    Return whether braking, started `left` [s] before a motion's end, would overshoot the goal.
 
     A straight motion is overshot if a joint would brake to a position beyond its goal. On a curved
     motion a joint may pass its goal position long before the end, so durations are compared.
@@ -199,7 +199,7 @@ def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters')
     """Return the velocity, acceleration and jerk limits of joints, without scaling."""
     def chosen(kind: str, usual: float) -> Array:
         return np.array([parameters.limit(joint, kind) or usual for joint in joints])
-    # the smaller velocity limit of URDF and parameters; 0 counts as unset
+    # the smaller velocity limit of URDF and parameters; 0 means unset
     of_urdf = [robot.joint(joint).velocity_limit or math.inf for joint in joints]
     velocity = np.minimum(of_urdf, chosen('velocity', math.inf))
     return MotionLimits(

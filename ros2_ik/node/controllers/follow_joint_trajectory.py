@@ -32,12 +32,12 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     Sends each motion as a goal, which the controller starts when it accepts the goal.
 
     The controller aborts a goal when joints leave its tolerances. If a goal of this node ends
-    early, or another client's goal replaces it, the controller is released: it holds the position,
-    is inactive, or follows the other client.
+    early, or another client's goal replaces it, this node releases the controller, which holds the
+    position, is inactive, or follows the other client.
 
     Braking is sent as a goal as well, since the controller stops in one step after a cancel. A
-    goal is cancelled in two cases only: when it is accepted after the motion was stopped and the
-    joints rest, and when a later goal of the motion is rejected.
+    goal is cancelled in two cases only: if it is accepted after its motion was stopped or failed,
+    and the joints rest; and if a later goal of the motion is rejected.
     """
 
     usual_topic = '{}/follow_joint_trajectory'
@@ -96,7 +96,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def _on_response(self, name: bytes, sent_at: float, handle: ClientGoalHandle) -> None:
         is_of_motion, withdrawn = name in self._goals, self._withdrawn
         if handle.accepted:
-            # the response is late, and the joints move already: brake below
+            # the response came late, and the joints already move: brake below
             if is_of_motion and withdrawn and not self.released and self._has_left(withdrawn[0]):
                 self._withdrawn = None
                 self._begin(withdrawn[0], braking=False)
@@ -104,7 +104,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             # a goal of an earlier or stopped motion would run unsupervised; braking ends by itself
             if not is_of_motion or self._withdrawn or self.released and not self._braking:
                 handle.cancel_goal_async()
-            # the acceptance of the last goal shows how slow the controller is at present
+            # the response time of the last goal measures the current delay of the controller
             else:
                 self.receive_delay = RECEIVE_DELAY + self.context.now() - sent_at
                 if math.isinf(self.began):
@@ -133,7 +133,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
 
     def _on_result(self, name: bytes,
                    answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
-        # of an earlier motion, or cancelled or replaced by a later goal, by this node
+        # ignore goals of earlier motions, and goals that this node cancelled or replaced
         if name not in self._goals:
             return
         del self._goals[name]
@@ -149,8 +149,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def unanswered(self) -> str:
         # rclpy's handles cannot be compared with None by ==
         if any(handle is None for handle in self._goals.values()):
-            return (f"controller '{self.name}' has not said whether it accepts the goal that was "
-                    'sent to it')
+            return f"controller '{self.name}' has not answered the goal request"
         if self._withdrawn and self._goals:
             return f"controller '{self.name}' has not ended the cancelled goal"
         return ''
@@ -158,7 +157,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         if self.began < math.inf:
             super().stop(limits, bounds)
-        # no goal is known to be accepted: the joints are believed to be at the start
+        # no goal is known to be accepted: assume that the joints are at the start
         else:
             self._withdrawn = self.motion, limits, bounds
             self._come_to_rest(self.motion.at(0.0).position, 0.0)

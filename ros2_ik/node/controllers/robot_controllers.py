@@ -15,7 +15,7 @@ KINDS: dict[str, type[Controller]] = {
 
 
 class RobotControllers:
-    """The configured controllers for one robot; `faults` has a reason for each unusable one."""
+    """The usable controllers of one robot; `faults`: why the others are unusable."""
 
     def __init__(self, robot: Robot | None, context: ControllerContext) -> None:
         self.controllers: list[Controller] = []
@@ -36,7 +36,7 @@ class RobotControllers:
         if shared := self.sharing(joints):
             raise IKError(f"it has joints of controller '{shared[0].name}'")
         made = KINDS[kind](name, joints, topic, context)
-        # both would follow each command; messages of two `joint_state` controllers name the joints
+        # both would follow each command on the topic, unless commands name the joints
         for other in self.controllers:
             if other.topic == made.topic and not (made.by_name and other.by_name):
                 made.close()

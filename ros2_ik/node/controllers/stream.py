@@ -22,15 +22,15 @@ from ros2_ik.node.servo.messages import FromServo, Knot, Played, ServoOutput
 from ros2_ik.node.servo.player import braked, Player
 
 ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
-POLL_PERIOD = 2e-3     # between two checks for that answer [s]
+POLL_PERIOD = 2e-3     # between two checks for these parameters [s]
 UNKNOWN = '_NODE_NAME_UNKNOWN_'   # rclpy's name of a node that has not been discovered yet
 _PLAYER_NUMBERS = count()
 
 
 class Stream(Controller):
-    """Sends each motion to the servo's process, which streams it undelayed by node callbacks."""
+    """Sends each motion to the servo's process, whose commands no callback of the node delays."""
 
-    # the first commands can be lost or late: a later one, in motion, would be a step
+    # hold the start: if the first commands are lost, the next command must not be a step
     least_join = 0.1
 
     def __init__(self, *arguments: Any) -> None:
@@ -45,7 +45,7 @@ class Stream(Controller):
                                 self.context.parameters.command_period)
 
     def _on_message(self, message: FromServo) -> None:
-        # its process has ended; `_open` starts a new one with a new player
+        # the process has ended; `_open` starts another process with a new player
         if message is None:
             self.release("the servo's process has died: the joints stopped at their last command")
             self._open()
@@ -123,9 +123,9 @@ class JointStateStream(Stream):
 
 @dataclass(frozen=True)
 class PositionOutput(ServoOutput):
-    """Encodes servo commands as positions in the controller's joint order, or as they are."""
+    """Encodes servo commands as positions in the controller's joint order."""
 
-    order: tuple[int, ...]      # indices of the joints, () as they are
+    order: tuple[int, ...]      # indices of the joints; () if the order is the same
     message_type = Float64MultiArray
 
     def concerns(self, message: Float64MultiArray) -> bool:

@@ -15,7 +15,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 ANY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_IN_TRANSIT = 100   # own messages that have been published, but not received back
 READ_PERIOD = 0.05     # between two states that are read; controllers send up to 1,000/s [s]
-MIN_FACTOR = 1e-3      # of the speed scaling; a smaller factor counts as 0
+MIN_FACTOR = 1e-3      # minimum speed scaling; a smaller factor counts as 0
 
 
 def listening_nodes(node: Node, topic: str) -> list[str]:
@@ -82,7 +82,7 @@ class CommandTopic:
 
         `others` is the number of subscriptions of this program in other processes.
         """
-        # the first subscriber may be a recorder: the controller would get a stream in its middle
+        # the first subscriber may be a recorder: the controller would miss the first commands
         if not self._is_connected:
             self._is_connected = (self._controller_listens()
                                   or time.monotonic() >= self._connected_at)
@@ -92,7 +92,7 @@ class CommandTopic:
         return '' if count > others else f'no subscriber on {self.name}'
 
     def _controller_listens(self) -> bool:
-        """Return whether the node `x` subscribes to the topic `x/...`, as ros2_control's do."""
+        """Return whether node `x` subscribes to `x/...`, as controllers of ros2_control do."""
         return self.name.rpartition('/')[0] in listening_nodes(self._node, self.name)
 
     def close(self) -> None:
@@ -106,8 +106,8 @@ class SpeedScaling:
     """
     The factor (0 to 1) by which a controller slows its trajectories; 1 until it reports one.
 
-    joint_trajectory_controller reports it since 4.39 (Jazzy) and 5.3 (Kilted). Before, the field
-    is missing or 0, so 0 counts only after another value. The controller reports after each
+    joint_trajectory_controller reports it since 4.39 (Jazzy) and 5.3 (Kilted). Earlier, the field
+    is missing or 0, so a 0 is used only after another value. The controller reports after each
     update; `on_slow` is called for each report while the factor is below 1.
     """
 

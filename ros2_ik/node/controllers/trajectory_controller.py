@@ -20,7 +20,7 @@ from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import FINE_STEP, fine_tracking, MAX_LEAD, Tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
-MIN_INTERVAL = 1e-3   # between two points [s]
+MIN_INTERVAL = 1e-3   # minimum time between two points [s]
 # Between two points [s]. Quintic interpolation between them stays within 1e-5 rad of the motion.
 PERIOD = 0.03
 STATUS = '/_action/status'    # suffix of an action's status topic
@@ -29,7 +29,7 @@ ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.ST
 MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
 # commands of two clients within this time reach the controller in unknown order [s]
 SIMULTANEOUS = 0.1
-END_SPEED = 1e-6    # of a trajectory's end; controllers may refuse a higher one [rad/s, m/s]
+END_SPEED = 1e-6    # maximum end velocity; controllers may refuse a higher one [rad/s, m/s]
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
 # maximum distance of measured joints from the commanded path to count as on the path [rad, m]
@@ -50,7 +50,7 @@ class TrajectoryOutput(ServoOutput):
 
     message_type = JointTrajectory
     ahead = 0.06
-    n_node_subscriptions = 1    # which detects commands of other clients
+    n_node_subscriptions = 1    # it detects commands of other clients
 
     def concerns(self, message: JointTrajectory) -> bool:
         # a trajectory without points may end the current trajectory
@@ -70,7 +70,7 @@ class JointTrajectoryController(Controller):
     """
     Sends each motion as one JointTrajectory; commands of other clients take precedence.
 
-    Without own goals, each goal of the controller's action is another client's.
+    A goal of the controller's action that is not in `own_goals` is another client's.
 
     A controller interpolates from the measured state, which lags by the delay of the motors, or
     from its last commanded state. A braking trajectory is therefore a single point, the rest
@@ -78,7 +78,7 @@ class JointTrajectoryController(Controller):
     """
 
     usual_topic = '{}/joint_trajectory'
-    is_action: ClassVar[bool] = False    # `topic` is that of an action
+    is_action: ClassVar[bool] = False    # True: `topic` names an action
     receive_delay = RECEIVE_DELAY
 
     def __init__(self, *arguments: Any) -> None:
@@ -106,7 +106,7 @@ class JointTrajectoryController(Controller):
 
     def _on_goal_states(self, message: GoalStatusArray) -> None:
         # the newest goal replaces the others, which may still be listed as active
-        # (of equal stamps the last one, as servers list goals in the order of acceptance)
+        # (the last one of equal stamps, as servers list goals in the order of acceptance)
         newest = max((goal.goal_info for goal in reversed(message.status_list)
                       if goal.status in ACTIVE),
                      key=lambda goal: (goal.stamp.sec, goal.stamp.nanosec), default=None)
@@ -138,7 +138,7 @@ class JointTrajectoryController(Controller):
 
     def on_foreign_command(self, message: JointTrajectory, topic: str) -> None:
         """Release the controller if another client's trajectory moves its joints."""
-        # without points: the controller may refuse it, and an earlier one still be under way
+        # without points: the controller may refuse it, and continue an earlier trajectory
         if not message.points or {*self.joints}.isdisjoint(message.joint_names):
             return
         # without a stamp, a trajectory starts on receipt
@@ -149,10 +149,10 @@ class JointTrajectoryController(Controller):
         fault = ('that it may refuse (joints, lengths, times or end velocity)'
                  if not _is_regular(message, self.joints)
                  else 'that ends in the past' if ends < now else '')
-        # one that the controller may refuse might leave an earlier one under way
+        # if the controller refuses the trajectory, an earlier one stays under way
         self._foreign_until = max(ends, self._foreign_until) if fault else ends
-        # this node brakes if it is unknown whose trajectory the controller follows: it received
-        # both at the same time, or may refuse the other one
+        # brake if it is unknown whose trajectory the controller follows: both arrived at the same
+        # time, or the controller may refuse the other client's
         doubt = (f'within {SIMULTANEOUS:g} s of this node' if now < self._sent_at + SIMULTANEOUS
                  else fault)
         if doubt and self._motion and not self._braking and now < self.rest_at:
@@ -179,8 +179,8 @@ class JointTrajectoryController(Controller):
         states, joints, now = self.context.joint_states, self.joints, self.context.now()
         if states.stale(joints) or not states.have_velocities(joints):
             return None
-        # drivers may report continuous joints within one turn: nearest to the commanded
-        # positions in whole turns, then moved on by age * velocity
+        # drivers may report continuous joints within one turn: shift them by whole turns to the
+        # commanded positions, then extrapolate by age * velocity
         commanded, velocity = self.commanded(now).position, states.state(joints)[1]
         age = np.array([max(now - states.moment([joint]), 0.0) for joint in joints])
         return MotionState(commanded - states.away(joints, commanded) + age * velocity, velocity,
@@ -189,7 +189,7 @@ class JointTrajectoryController(Controller):
     def _follows(self) -> bool:
         """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
         found = self._tracking()
-        # compared delays are rounded to steps
+        # `_tracking` rounds delays to steps
         return (found.aside <= PATH_TOLERANCE
                 and found.delay <= USUAL_DELAY + FINE_STEP / 2)
 
@@ -199,14 +199,14 @@ class JointTrajectoryController(Controller):
                              -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
 
     def _correct_begin(self) -> None:
-        """Set the begin of a motion whose response was late to a time that its joints fit."""
+        """Correct the start time of a motion whose goal was answered late, by measured joints."""
         states, late = self.context.joint_states, self.receive_delay - RECEIVE_DELAY
-        # without a late response, and with it before the sending, no other begin is possible; on
-        # a curve, joints fit several
+        # a prompt response leaves no doubt about the start; on a curve, the joints may fit several
+        # start times
         if late <= MAX_LEAD or self.motion.is_curved or states.stale(self.joints):
             return
         found = self._tracking()
-        # joints at the start fit each begin; joints that have moved, one only
+        # joints that are still at the start fit every start time
         moved = np.abs(states.away(self.joints, self.motion.at(0.0).position)).max()
         if found.delay < -MAX_LEAD and found.aside <= PATH_TOLERANCE < moved:
             early = min(-found.delay, late)
@@ -216,10 +216,10 @@ class JointTrajectoryController(Controller):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         self._correct_begin()
         now, motion, measured = self.context.now(), self.motion, self._measured()
-        # on a curve, a joint can have states of both directions, so that it must reverse from some
+        # on a curve, the states below may have both directions of a joint, which must then reverse
         may_reverse, on_path = motion.is_curved, True
         if measured:
-            # of the states commanded up to now
+            # the nearest of the states commanded so far
             nearest = motion.at(nearest_time(motion, measured.position,
                                              min(now - self.began, motion.duration)))
         if measured is None or self._follows():
@@ -227,7 +227,7 @@ class JointTrajectoryController(Controller):
             at = self.commanded(now - USUAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
                 now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
-            # an arm that hangs below its commands would jump at the end
+            # otherwise an arm that sags below its commands would jump at the end
             if measured:
                 others.append(nearest._replace(position=measured.position))
         else:

@@ -26,8 +26,8 @@ class ConstrainedIK(IKEndpoint):
     """
 
     def offer(self) -> None:
-        # goals without a result, each with its parsed request, None before parsing; by `id` of
-        # the handle, which has no hash
+        # open goals and their parsed requests (None before parsing), by `id` of the handle, which
+        # cannot be hashed
         self._goals: dict[int, tuple[ServerGoalHandle, PreparedRequest | None]] = {}
         self._server = ActionServer(
             self.node, SolveConstrainedIK, NAME, self._execute, cancel_callback=self._cancel,

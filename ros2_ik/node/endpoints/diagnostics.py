@@ -15,8 +15,8 @@ class Diagnostics(Endpoint):
     """
     Publishes the state of robot, joint_states, requests and servo.
 
-    The latched topic ~/ready is True if a robot is loaded, and its collision geometry made or
-    failed.
+    The latched topic ~/ready is True if a robot is loaded, and the creation of its collision
+    geometry has succeeded or failed.
     """
 
     def offer(self) -> None:

@@ -115,7 +115,7 @@ class Endpoint:
 
     def offer_as_moveit(self, name: str, count: Callable[[str], int],
                         offer: Callable[[], object]) -> None:
-        """Call `offer` if moveit_names is set and `count(name)`, of other nodes' offers, is 0."""
+        """Call `offer` if moveit_names is set and `count(name)` finds no other offer."""
         if not self.parameters.moveit_names:
             return
 

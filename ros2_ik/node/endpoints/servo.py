@@ -1,7 +1,7 @@
 """
 Services ~/servo/switch, ~/servo/pause and MoveIt's ~/servo/switch_command_type.
 
-The topics of the servo are handled in its own process.
+A separate process handles the topics of the servo.
 """
 
 from collections.abc import Callable
@@ -50,7 +50,7 @@ SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'serv
 
 class Servo(Endpoint):
     """
-    Services that switch and pause the servo, and updates of its process.
+    Services that switch and pause the servo; sends updates to the servo's process.
 
     The process starts when the servo is switched on for the first time. It receives changes of
     the scene and the base pose.
@@ -58,7 +58,7 @@ class Servo(Endpoint):
 
     def offer(self) -> None:
         self.servo_process.receivers.append(self._on_message)
-        # what the process has received, with the newest scene; None while the servo is off
+        # the task sent to the process, with the newest scene; None while the servo is off
         self._begun: Begin | None = None
         self._controllers: list[Controller] = []
         self._stops, self._paused, self._switching = 0, False, False
@@ -113,9 +113,9 @@ class Servo(Endpoint):
 
     async def _switch_off(self) -> str:
         if (begun := self._begun) is None:
-            return 'the servo does not start' if self._switching else 'the servo was off'
+            return 'the start is cancelled' if self._switching else 'the servo was off'
         self._end('switched off')
-        # another client may switch it on again meanwhile
+        # meanwhile another client may switch the servo on again
         await self._until(lambda: self._begun is not begun, REST_TIMEOUT, 'come to rest')
         return 'the servo is off, the arm at rest'
 
@@ -218,7 +218,7 @@ class Servo(Endpoint):
             self._send_scene(self._begun, self.scene.known.scene)
         if base := self._begun.scene.robot.base_joint:
             self._send_base(self._begun.scene.robot, base)
-        # the process follows commands only while the node calls it
+        # heartbeat: the process ignores commands if the node does not call it
         self.servo_process.call(Loop.pause, self._paused)
 
     def _send_scene(self, begun: Begin, scene: Scene) -> None:

@@ -43,7 +43,7 @@ class MotionRequest:
 
     - `group`: the joints that may move; '' means all.
     - `own`: adds objects of the request to the node's scene for the collision check.
-    - `stops`: MotionExecutor.stops when the request came; later stops reject the motion.
+    - `stops`: MotionExecutor.stops when the request arrived; a later stop rejects the motion.
     - `who`: client of the motion, for the log.
     - `velocity_scaling`: 0 means the parameter.
     - `cancelled`: polled until the end; returns a reason to stop, or ''.
@@ -82,7 +82,7 @@ class MotionExecution:
         self.limits = motion_limits(request.robot, self.joints, context.parameters)
         self.motion: Motion | None = None       # None until it is sent to the controllers
         self.sent_at = 0.0              # on the motion clock [s]
-        self.reason: Outcome | None = None      # of braking
+        self.reason: Outcome | None = None      # outcome of a braked motion
         self.notes: list[str] = []
         self.world: Scene | None = None       # the node's scene at the last collision check
         self.scene: Scene | None = None       # that scene with the additions of the request
@@ -117,7 +117,7 @@ class MotionExecution:
                    default=-math.inf)
 
     def way_left(self) -> Motion:
-        """Return the remaining motion, from the sample before that nearest to the arm."""
+        """Return the remaining motion, from the sample before the one nearest to the arm."""
         motion = self.motion
         assert motion is not None
         near = motion.at(self.now() - min(one.began for one in self.controllers)).position
@@ -142,7 +142,7 @@ class MotionExecution:
             try:
                 one.stop(motion_limits(self.robot, one.joints, self._parameters),
                          position_bounds(self.robot, one.joints))
-            # the other controllers, and other motions, are braked all the same
+            # this error must not keep other controllers and motions from braking
             except Exception as error:
                 one.context.node.get_logger().error(traceback.format_exc())
                 self.reason = _add_reason(self.reason, f"controller '{one.name}' was not braked: "
@@ -179,7 +179,7 @@ class MotionExecution:
             one.unanswered() if late and math.isinf(one.began) else '') if text), '')
 
     def _tracking_fault(self) -> str:
-        """Return which joint is too far from its commands, or how controllers differ, or ''."""
+        """Return a text on a joint far from its commands, or asynchronous controllers, or ''."""
         assert self.motion is not None
         motion, began = self.motion, min(one.began for one in self.controllers)
         compared = self.joints, lambda moment: motion.at(moment - began), self._measured
@@ -188,10 +188,10 @@ class MotionExecution:
         # the path was checked as one motion of all controllers, so they must be synchronous
         begins = [min(one.began, self.now()) for one in self.controllers]
         if (apart := max(begins) - min(begins)) > MAX_DELAY:
-            return f'the controllers do not keep step: they started {apart:.2g} s apart'
+            return f'the controllers are not synchronous: they started {apart:.2g} s apart'
         if len(begins) > 1 and found.aside > limit > 0 and (
                 aside := fine_tracking(*compared).aside) > limit:
-            return (f'the controllers do not keep step: a joint was {aside:.3g} from the '
+            return (f'the controllers are not synchronous: a joint was {aside:.3g} from the '
                     'common path of all joints; parameter '
                     f'max_tracking_error allows {limit:g}')
         if not found.error[worst] > limit > 0:
@@ -208,7 +208,7 @@ class MotionExecution:
 
     def _outcome_at_end(self) -> Outcome | None:
         """Return the outcome when the arm is measured at rest, or the timeout has passed."""
-        # joints of released controllers can move on by another client
+        # another client may move the joints of released controllers
         ours = [one for one in self.controllers if not one.released]
         joints = [joint for one in ours for joint in one.joints]
         outcome, timeout = self.reason, self._parameters.arrival_timeout
@@ -222,7 +222,7 @@ class MotionExecution:
         elif not joints:
             return outcome
         elif outcome and (stale := self._measured.stale(joints)):
-            return _add_reason(outcome, f'it is not known whether the arm stands: {stale}')
+            return _add_reason(outcome, f'it is not known whether the arm is at rest: {stale}')
         else:
             reason = self._unsettled_reason(ours)
         if reason and self.now() > max(self.end, self._stopped_at) + timeout:

@@ -132,7 +132,7 @@ class MotionExecutor:
     async def acquire_for_servo(self, robot: Robot, joints: Collection[str],
                                 checked: frozenset[str]) -> list[Controller]:
         """
-        Give joints at rest to the servo, and return their controllers.
+        Assign joints to the servo when they are at rest, and return their controllers.
 
         Motions of these joints are refused until `release_from_servo`. Raises RequestError if the
         joints cannot be moved now, or if an active motion moves one of them or one of the
@@ -159,7 +159,7 @@ class MotionExecutor:
         return execution.controllers
 
     def release_from_servo(self) -> None:
-        """Take the joints from the servo, so that motions can move them."""
+        """End the servo's ownership of its joints, so that motions can move them."""
         self.servo, self.servo_moves = None, False
 
     # -- start of a motion ----------------------------------------------------------------

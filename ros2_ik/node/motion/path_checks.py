@@ -34,7 +34,7 @@ class PathChecks:
             return
         collision, execution.check_left = execution.check_left.collision, None
         if collision:
-            where = ('the arm is in contact where it is' if collision.fraction == 0 else
+            where = ('the arm is in contact at its position' if collision.fraction == 0 else
                      f'ahead, at {_positions(collision, execution)}')
             execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {where}: '
                            f'{_contacts(collision)}', collision.contacts)

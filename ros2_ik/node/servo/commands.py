@@ -14,7 +14,7 @@ from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.state.motion_clock import MotionClock
 
-MAX_VELOCITY = 1e150    # of a jog; larger ones have squares that overflow [rad/s, m/s]
+MAX_VELOCITY = 1e150    # maximum in a jog; squares of larger velocities overflow [rad/s, m/s]
 MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
             'joint': ('joint_jog', JointJog)}
 
@@ -52,7 +52,7 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
     if not np.isfinite(values).all():
         raise wrong(f'the twist has a number that is not finite: {values.tolist()}')
     parameters = follower.begin.parameters
-    # scale linear and angular part alike to their limits; hypot does not overflow, unlike squares
+    # one factor scales both parts to their limits; hypot does not overflow, unlike squares
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
                  math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
     slowed: Array = values / faster
@@ -72,7 +72,7 @@ def _joints(message: JointJog, follower: Follower) -> Array:
                         f'{", ".join(follower.moved)}')
         if names.count(name) > 1:
             raise wrong(f"joint '{name}' is named {names.count(name)} times; valid: once")
-        # squares that overflow would stop the arm at once
+        # larger velocities, whose squares overflow, would stop the arm at once
         if not abs(velocity) < MAX_VELOCITY:
             raise wrong(f"the velocity of joint '{name}' is {velocity}")
         values[joints.index(name)] = velocity

@@ -47,7 +47,7 @@ VELOCITY_HEADROOM = 0.99
 # singular value below which directions are damped, so that a pose task comes to rest [m/rad]
 DAMPING = 0.05
 STILL = 1e-6        # velocity below which a joint is at rest [rad/s, m/s]
-UNMOVED = 1e-9      # gradient below which servoed joints do not move a pair [m/rad, m/m]
+UNMOVED = 1e-9      # gradient below which servoed joints do not change a distance [m/rad, m/m]
 LOOKAHEAD = 0.05    # time of the check for an approaching singularity [s]
 MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
@@ -97,7 +97,7 @@ class Follower:
         self._moved = self.columns[begin.velocity > 0]      # columns of the joints `moved`
         self._is_short = begin.mode == 'twist' and len(
             {*self.moved} & robot.moving_joints(begin.tip)) < 6
-        # the axes x y z rx ry rz that must be followed; below six joints no rotations
+        # axes x y z rx ry rz that must be followed; no rotations with fewer than six joints
         self._firm = np.array(begin.dimensions)
         self._firm[3:] &= not self._is_short
         self._slow_for = 0.0
@@ -182,7 +182,7 @@ class Follower:
     # -- commands -------------------------------------------------------------------------
 
     def obey(self, command: Command) -> None:
-        """Follow a command; raises InvalidTargetError, and keeps the previous command."""
+        """Follow a command; on an InvalidTargetError, the previous command stays."""
         if self.begin.mode == 'pose':
             self._follow.set_target('pose', command.value)
         self.command = command
@@ -244,7 +244,7 @@ class Follower:
 
     def _braking_step(self) -> tuple[VelocityResult, Step]:
         self._slow_for = 0.0
-        # braking is a target as well, so that the barriers can deviate from it
+        # braking is the target of a task, which the barriers can override
         slower = self._slower()
         self._brake.set_target('brake', velocity=slower)
         self._brake.reset(self.v)
@@ -253,7 +253,7 @@ class Follower:
         v, near = result.v[self.columns], self._near(self._brake, math.inf)
         pushing = [pair for pair in near if pair.gradient[self.columns] @ (v - slower) > PUSHED]
         if pushing:
-            text = f'gives way to something near{_pair(pushing[0])}'
+            text = f'moves away from something near{_pair(pushing[0])}'
         else:
             text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
         code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
@@ -310,7 +310,7 @@ class Follower:
                   is_approaching: bool) -> tuple[int, str]:
         """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
         halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
-        # an arm that is slow for a longer time has a reason in any case
+        # an arm that is slow for a longer time always gets a reason
         lasting = self._slow_too_long(result, value)
         at_singularity = SINGULAR, 'halted by a singularity'
         if is_approaching:
@@ -333,7 +333,7 @@ class Follower:
             at = self.q[joint.index]
             if min(at - joint.lower, joint.upper - at) < NEAR_BOUND:
                 return BOUND, f"slow: at the position limit of '{name}'"
-        # only twists last: the other modes have no dimensions
+        # only in mode twist `lasting` can be True, and `value` has dimensions
         wanted = value * self.begin.dimensions if lasting else value
         if lasting and (axis := missing_axis(self._jacobian(self.q), wanted)):
             return SINGULAR, f'slow: no joint moves the tip along or about {axis} here'

@@ -118,7 +118,7 @@ class Loop:
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         self._clock = MotionClock(node)
-        # the parameters are those of the last session
+        # these parameters apply until the first session
         self._joint_states = JointStates(node, topics['joint_states'],
                                          SimpleNamespace(joint_state_speed=1.5), self._clock)
         node.create_subscription(JointState, topics['joint_states'], self._joint_states.take,
@@ -165,7 +165,7 @@ class Loop:
         """Call `do`; if it raises, log the error and call `fail`, if given, with its text."""
         try:
             do()
-        # an error of a callback, session or player must not end the process and so the others
+        # an error of a callback, a session or a player must not end the others
         except Exception as error:
             self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
             if fail:
@@ -181,7 +181,7 @@ class Loop:
                 calls.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
-        # a later scene replaces all earlier changes, whose moves are added to its own
+        # the newest scene replaces all earlier changes; their object moves are added to its own
         changes = {i: arguments for i, (_, arguments) in enumerate(calls)
                    if arguments[:1] == (Session.change_scene,)}
         newest = max((i for i, (_, scene, _) in changes.items() if scene), default=0)
@@ -198,7 +198,7 @@ class Loop:
             # motions stop without braking, since nothing supervises them now (docs/safety.md)
             for player in self._players.values():
                 player.shut()
-            self.call_session(Session.end, 'the node is gone')
+            self.call_session(Session.end, 'the node has ended')
 
     def _fail(self, reason: str) -> None:
         """End the session, or report that none has begun, after an error in a call."""
@@ -208,13 +208,13 @@ class Loop:
             self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
 
     def begin(self, begin: Begin) -> None:
-        """Start a session, unless the previous one still ends; the status reports its reason."""
+        """Start a session, unless the previous one is still ending, as the status reports."""
         if self._session:
             return
         follower = Follower(begin)
         self._joint_states.set_robot(begin.robot)
         self._joint_states.parameters = begin.parameters
-        # collected once, then switched off while steps run
+        # garbage collection: once now, then none while steps run
         gc.collect()
         gc.disable()
         self._session = Session(self._context, self._clock, self._joint_states, follower)
@@ -288,7 +288,7 @@ class Loop:
                 raise wrong(f"a command for mode '{mode}' is ignored: the servo follows "
                             f"'{follower.begin.mode}'")
             if time.monotonic() > self._called + NODE_TIMEOUT:
-                raise wrong('commands are ignored: the node is held up')
+                raise wrong('commands are ignored: the node is blocked')
             follower.obey(read_command(message, follower, self._clock))
         except (RequestError, IKError) as error:
             self._note, self._noted = str(error), time.monotonic()
@@ -323,10 +323,10 @@ class Session:
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
         self._knots = deque[Knot]()
-        # of the begin, the last step, and the last step with motion, before which nothing is sent
+        # times of the begin, of the last step, and of the last step with motion [s]
         self._began = self._stepped = time.monotonic()
-        self._moved = -math.inf
-        # `_time`, of the last command, and the times of knots are on the motion clock [ns]
+        self._moved = -math.inf     # nothing is published before the first motion
+        # `_time` (of the last command) and the times of knots are on the motion clock [ns]
         self._checked, self._time = 0.0, 0
         self._velocities = Velocities()
         self._ended_at = math.inf
@@ -349,7 +349,7 @@ class Session:
         """
         Set the scene (None: the same objects), in which some objects have moved to `poses`.
 
-        A scene takes 10 ms, and more with new meshes or hundreds of objects; poses alone do not.
+        A scene takes 10 ms, or more with new meshes or hundreds of objects; poses take less.
         """
         follower, now = self.follower, time.monotonic()
         before = follower.scene.objects
@@ -477,7 +477,7 @@ class Session:
         return int(behind / self.dt)
 
     def _rest(self) -> Knot:
-        """Return the knot at which all joints come to rest after the last one, at one time."""
+        """Return the knot after the last one at which all joints come to rest simultaneously."""
         # the joint that needs the longest sets the time; decelerations are constant
         seconds = max(self.follower.braking_time, MIN_BRAKING_TIME)
         at, position, velocity = self._knots[-1]
@@ -506,7 +506,7 @@ class Session:
             self._knots.popleft()
 
     def _publish(self) -> None:
-        """Publish recent knots and the rest to each controller; to a stream, the last step."""
+        """Publish recent knots and the rest knot to each controller; to streams, the last step."""
         follower, stamp = self.follower, self._clock.stamp
         joints, knots, rest = follower.begin.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.places], follower.v[follower.columns])
@@ -517,7 +517,7 @@ class Session:
                 # start at the last knot that is at least ahead / 2 older than the current step
                 since = self._time - round((output.ahead / 2) * 1e9)
                 first = bisect_right(knots, since, key=lambda knot: knot.time) - 1
-                # controllers refuse times before 0, as of knots before simulated time restarted
+                # controllers refuse negative times, as of knots before a restart of simulated time
                 first = max(first, bisect_right(knots, -stamp(0), key=lambda knot: knot.time))
                 recent = [*knots[first:], rest]
             topic.publish(output.message([Knot(stamp(at), position[chosen], velocity[chosen])
@@ -604,7 +604,7 @@ class Session:
 
     def _commanded(self, moment: float) -> MotionState:
         """Return the commanded state at a time [s]."""
-        # extrapolate the knot before by one step at most
+        # extrapolate the previous knot by one step at most
         at = round(moment * 1e9)
         k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
         time_at, position, velocity = self._knots[max(k, 0)]

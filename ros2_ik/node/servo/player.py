@@ -18,7 +18,7 @@ MAX_PERIODS = 2     # time between ticks above which the motion is delayed [peri
 
 class Player:
     """
-    Publishes the commands of one controller, which has a number in messages to the node.
+    Publishes the commands of one controller; `number` identifies it in messages to the node.
 
     `send` sends a message to the node. When the process was suspended for more than MAX_PAUSE, the
     motion ends at the last command; after a shorter pause, it continues from there.
@@ -92,7 +92,7 @@ class Player:
 
 def braked(motion: Motion, moment: float, limits: MotionLimits, bounds: tuple[Array, Array]
            ) -> Motion | None:
-    """Return a motion that brakes from a time of `motion` [s]; None: let `motion` end itself."""
+    """Return a motion that brakes from a time of `motion` [s]; None: let `motion` end."""
     at = motion.at(moment)
     braking = braking_motion(motion.joints, at.position, at.velocity, limits, bounds=bounds)
     # braking that would overshoot the goal is not used

@@ -17,7 +17,7 @@ from ros2_ik.node.servo.loop import Loop, serve_servo
 from ros2_ik.node.servo.messages import FromServo
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
-RESTART_PERIOD = 1.0    # before each start but the first [s]
+RESTART_PERIOD = 1.0    # delay before each restart [s]
 TOPICS = {'joint_states': 'joint_states', **{
     topic: f'~/servo/{topic}' for topic in ('target', 'twist', 'joint_jog', 'status')}}
 P = ParamSpec('P')
@@ -25,7 +25,7 @@ P = ParamSpec('P')
 
 class ServoProcess:
     """
-    The servo's process, started by the first call, and restarted by the first after its death.
+    The servo's process, started by the first call, and restarted by a call after its death.
 
     Each of `receivers` is called with each message of the process, and with None at its end. The
     process brakes and ends when the node closes the pipe or ends.
@@ -35,7 +35,7 @@ class ServoProcess:
         self._node = node
         self.receivers: list[Callable[[FromServo], None]] = []
         self._connection: Connection | None = None
-        self._wait = 0.0    # before the next start [s]
+        self._wait = 0.0    # delay before the next start [s]
         # a thread, since the start takes long, and the pipe may be full
         self._sender = ThreadPoolExecutor(1, 'to the servo')
         self._timer = node.create_timer(POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
@@ -44,7 +44,7 @@ class ServoProcess:
 
     def call(self, method: Callable[Concatenate[Loop, P], None], *arguments: P.args,
              **_: P.kwargs) -> None:
-        """Call a method of the process's Loop, later; start the process if there is none."""
+        """Call a method of the process's Loop asynchronously; start a missing process."""
         if self._connection is None:
             self._connection, there = Pipe()
             node = self._node

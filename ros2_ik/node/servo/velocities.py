@@ -1,4 +1,4 @@
-"""Velocities of what clients move in steps: objects of the scene, and the base."""
+"""Velocities of scene objects and of the base, which clients move in steps."""
 
 from collections.abc import Iterable, Mapping
 import math
@@ -13,7 +13,7 @@ MIN_PERIOD = 0.02   # least time between two moves: changes reach the servo this
 
 class Velocities:
     """
-    Estimates each velocity from the last two moves.
+    Estimates each velocity from the last two moves of an object or the base.
 
     Clients move objects at different rates, so an object's velocity is its displacement divided by
     the time since its own last move. It is 0 after a first move, and after RECENT without a move.
@@ -39,7 +39,7 @@ class Velocities:
         self._moves = {name: self._moves[name] for name in names if name in self._moves}
 
     def drop_rested(self, now: float) -> bool:
-        """Drop all that have not moved for RECENT; return whether there were any."""
+        """Drop all names that have not moved for RECENT; return whether there were any."""
         before = len(self._moves)
         self._moves = {name: move for name, move in self._moves.items() if now < move[0] + RECENT}
         return len(self._moves) < before

@@ -32,7 +32,7 @@ class Description:
 
     @property
     def settling(self) -> bool:
-        """True if the first description may still be on its way."""
+        """True if the first description may still arrive."""
         return self.robot is None and not self.refused and time.monotonic() < self._deadline
 
     def current(self) -> Robot:
@@ -58,7 +58,7 @@ class Description:
                 # the library would take such a text for the name of a file
                 if '<' not in text:
                     raise RobotDescriptionError(
-                        f'the {name.upper()} is {"no XML" if text.strip() else "empty"}')
+                        f'the {name.upper()} is {"not XML" if text.strip() else "empty"}')
             self._newest = newest
             if not newest['urdf']:
                 self.refused = ''

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 SETTLED = 1.0     # time for which readings must agree after a contradiction [s]
 NOISE = 0.01      # maximum difference of readings that agree [rad, m]
-MIN_INTERVAL = 0.02   # a shorter time between two readings counts as this one, for jitter [s]
+MIN_INTERVAL = 0.02   # lower bound on the time between two readings, because of jitter [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
-# maximum time in which motion may explain a deviating out-of-order reading [s]
+# upper bound on the time between an out-of-order reading and its neighbour [s]
 MAX_LATE_INTERVAL = 0.1
 WINDOW = 0.2            # the velocity is a regression over this time [s]
-MIN_READINGS = 3        # in the window, for a velocity
+MIN_READINGS = 3        # minimum number of readings in the window for a velocity
 MIN_SPAN, MAX_SPAN = 0.1, 0.35    # time that these readings must cover [s]
 MAX_GAP = 1.5     # maximum interval between equal readings to count as continuous rest [s]
-MAX_POSITION = 1e6   # of a valid reading [rad, m]
+MAX_POSITION = 1e6   # maximum absolute value of a valid reading [rad, m]
 UNLIMITED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
 REST_SPEED = 0.01   # joints that are slower count as at rest, as in ros2_controllers [rad/s, m/s]
 
@@ -63,7 +63,7 @@ class JointHistory:
     """
 
     def __init__(self, reading: Reading, speed: float = math.inf, turning: bool = False) -> None:
-        # _rest: the reading since which all readings have shown the current position
+        # _rest: the first of the latest readings that all show the current position
         self.reading = self._rest = reading
         self.speed, self.turning = speed, turning
         # text on the last contradiction, and when it was received (steady clock [s])
@@ -123,7 +123,7 @@ class JointHistory:
         return math.remainder(difference, math.tau) if self.turning else difference
 
     def _contradicts(self, reading: Reading, older: bool, speed: float) -> bool:
-        """Return whether the step from the reading before, or nearest in time, is too fast."""
+        """Return whether the step from the previous, or the nearest, reading is too fast."""
         before, seconds = self.reading.value, _seconds(self.reading, reading)
         if older and self._past:
             stamp, before = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
@@ -269,14 +269,14 @@ class JointStates:
             raise RequestError(Status.ROBOT_STATE_STALE, stale)
 
     def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
-        """Return positions and velocities, (n,) each; below REST_SPEED, a velocity is 0."""
+        """Return positions and velocities, (n,) each; a velocity that is unknown or small is 0."""
         known = [self._joints[name] for name in joints]
         speeds = [joint.velocity or 0.0 for joint in known]
         return (np.array([joint.reading.value for joint in known]),
                 np.array([v if abs(v) > REST_SPEED else 0.0 for v in speeds]))
 
     def away(self, joints: Sequence[str], positions: Any) -> Array:
-        """Return positions (..., n) minus the measured, of continuous joints in half a turn."""
+        """Return positions (..., n) minus measured ones; continuous joints: within half a turn."""
         known = [self._joints[name] for name in joints]
         apart: Array = np.asarray(positions, dtype=float) - [one.reading.value for one in known]
         turning = [one.turning for one in known]
@@ -293,7 +293,7 @@ class JointStates:
             speed = self._joints[name].velocity
             if speed is None:
                 return (f"joint_states have too few readings of joint '{name}' (too recent or "
-                        'too rare): it is not known whether it moves')
+                        'too rare): it is not known whether the joint moves')
             if abs(speed) > REST_SPEED:
                 return f"joint '{name}' moves at {speed:.3g}/s, not by a motion of this node"
         return ''

@@ -4,7 +4,7 @@ import math
 import time
 from typing import Any
 
-# The clock was set if it goes back by more than this [s]; reordered messages stay below.
+# The clock was set if it goes back by more than this [s]; reordered messages cause less.
 MAX_BACKWARD = 0.1
 # a forward step beyond this plus MAX_RATE times the elapsed real time counts as a set clock [s]
 MAX_FORWARD = 1.0
@@ -48,8 +48,8 @@ class MotionClock:
         self.now()
         if self._steady > self._set_at + SETTLED:
             return ''
-        return ("the node's clock was set, or two nodes publish /clock; nothing is moved until it "
-                f'has run without jumps for {SETTLED:g} s')
+        return ("the node's clock was set, or two nodes publish /clock; nothing is moved until "
+                f'the clock has run without jumps for {SETTLED:g} s')
 
     def of(self, stamp: int) -> float:
         """Convert a time of the node's clock [ns] to the motion clock [s]."""

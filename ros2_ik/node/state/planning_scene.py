@@ -75,7 +75,7 @@ class CollisionGeometry:
         return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
     def made(self) -> CollisionChecker:
-        """Return a checker with the robot's geometry; RequestError if still made, or faulty."""
+        """Return a checker with the robot's geometry; raises RequestError without one."""
         assert self._future is not None
         if self.is_making:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
@@ -152,19 +152,19 @@ class PlanningScene:
         before = old.scene.robot if old else robot
         if old and (before.name, before.root_frame) == (robot.name, robot.root_frame):
             kept = SceneState(moved_over(old.scene, robot), old.name, old.octomap)
-            self._log.info(f"robot '{robot.name}' is described anew; the scene stays, with "
+            self._log.info(f"robot '{robot.name}' has a new description; the scene stays, with "
                            f'{contents(kept.scene)}')
             return kept
         with error_context(f"parameter scene, '{name}'"):
             scene = load_scene(name, robot) if name else Scene(robot)
             check_scene_size(scene)
         if old:
-            self._log.warning(f"the scene of robot '{before.name}' is gone, with "
+            self._log.warning(f"the scene of robot '{before.name}' was discarded, with "
                               f'{contents(old.scene)}')
         return SceneState(scene, name)
 
     def set_robot(self, new: SceneState) -> None:
-        """Use another robot with its scene."""
+        """Replace the robot and its scene."""
         self.geometry.make(new.scene.robot)
         self._put(new)
 
@@ -282,7 +282,7 @@ class PlanningScene:
         return made
 
     def close(self) -> None:
-        """Apply no further changes; waiting ones are not answered."""
+        """Apply no further changes; waiting changes get no answer."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     # -- changes: in the second thread ----------------------------------------------------

@@ -80,7 +80,7 @@ class Transforms:
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
         self._node, self._parameters = node, parameters
-        # imported now, since a callback of the node must not take so long; `find` reports it
+        # imported now: this takes too long for a callback; `find` reports a missing package
         with suppress(ImportError):
             import tf2_ros  # noqa: F401
         self._buffer: Any = None
@@ -130,6 +130,6 @@ class Transforms:
         return Reading.of(place, message.header.stamp)
 
     def may_arrive(self, error: RequestError) -> bool:
-        """Return whether the transform that `error` misses may arrive, soon after the start."""
+        """Return whether a missing transform may still arrive, soon after the subscription."""
         return (error.status in MISSING and self._buffer is not None
                 and time.monotonic() < self._since + TRANSFORM_TIMEOUT)

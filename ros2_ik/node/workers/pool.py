@@ -20,8 +20,8 @@ from ros2_ik.node.workers.serve import Answer, AnySearch, Result, serve, Worker
 
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.2    # for the answer of a cancelled search [s]
-# time beyond the time budget of a search until it fails unanswered; a worker may have to start,
-# or to create the geometry of a robot [s]
+# time after the deadline of a search until it fails unanswered; a worker may have to start, or to
+# create the geometry of a robot [s]
 OVERDUE = 5.0
 EXIT_TIMEOUT = 1.0      # for the fork server to report a process's exit code [s]
 
@@ -99,7 +99,7 @@ class Pool:
                        for job in member.jobs.values())
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str]) -> None:
-        """Send a robot to all workers, also later ones; see `Worker.set_robot`."""
+        """Send a robot to all present and future workers; see `Worker.set_robot`."""
         arguments = robot.key, pickle.dumps(robot), *geometry
         with self._lock:
             self._robot = arguments

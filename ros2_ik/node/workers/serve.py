@@ -98,7 +98,7 @@ class Worker:
             os._exit(1)
 
     def turn(self) -> None:
-        """Make all calls (wait for one if no search is open), then run one attempt."""
+        """Run all queued calls (wait for one if no search is open), then one attempt."""
         while not self._open or not self._calls.empty():
             method, arguments = self._calls.get()
             method(self, *arguments)
@@ -127,13 +127,13 @@ class Worker:
         # searches for an earlier robot are cancelled by the node
         robot = pickle.loads(pickled)
         self._robots = {key: robot}
-        # creates the geometry before the first search, which reports errors
+        # create the geometry now; errors are reported by the first search
         with suppress(IKError):
             collision_checker(robot, Scene(robot), meshes, missing).nearness    # noqa: B018
 
     def begin(self, number: int, robot_key: str, packed: bytes, sent: float) -> None:
         """
-        Begin a search, as bytes of `pack`.
+        Begin a search; `packed` are the bytes that `pack` returned.
 
         `sent` is the time of the submission to the pool, on the steady clock [s].
         """

@@ -310,7 +310,7 @@ def test_suspended_node_halts_the_servo(servo, node):
         moves(servo, 0.01)
         os.kill(node.pid, signal.SIGSTOP)
         try:
-            eventually(lambda: servo.said(0, 'the node is held up'), 'a word')
+            eventually(lambda: servo.said(0, 'the node is blocked'), 'a word')
             servo.rest()
         finally:
             os.kill(node.pid, signal.SIGCONT)

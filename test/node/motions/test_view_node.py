@@ -89,9 +89,9 @@ def test_viewer_reports_a_lost_node_and_a_changed_robot(
             viewer.solve()
             assert viewer.answer.accepted
             node.end()
-            until(viewer, lambda: 'is gone' in viewer.status, 'it is said')
+            until(viewer, lambda: 'is not available' in viewer.status, 'it is said')
             viewer.attempt(viewer.solve)
-            assert 'gone' in viewer.status
+            assert 'is not available' in viewer.status
             start(('__node:=viewed_ik',), **TRAJECTORIES)
             until(viewer, lambda: 'available again' in viewer.status, 'it is said')
             knows_the_robot(client, 'viewed_ik')

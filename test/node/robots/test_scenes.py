@@ -75,10 +75,10 @@ def test_later_srdf_keeps_the_scene_and_another_robot_clears_it(client, node, pa
     eventually(lambda: client.ik(group='wrist').status != Status.INVALID_GROUP_NAME, 'the group')
     assert 'a' in objects(client)
     assert get(client).allowed_collision_matrix.entry_names
-    assert "described anew; the scene stays, with 'a'" in node.text
+    assert "has a new description; the scene stays, with 'a'" in node.text
     client.describe(small_arm())
     assert not objects(client)
-    assert "the scene of robot 'panda' is gone, with 'a'" in node.text
+    assert "the scene of robot 'panda' was discarded, with 'a'" in node.text
 
 
 FACES = ((0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),

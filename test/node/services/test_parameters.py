@@ -94,7 +94,7 @@ def test_integer_is_accepted_for_a_float():
 
 
 @pytest.mark.parametrize(('names', 'words'), [
-    (['two words'], "controllers has 'two words' which is no name"),
+    (['two words'], "controllers has 'two words' which is not a name"),
     (['a', 'a'], "controllers has 'a' twice")])
 def test_malformed_controller_names_are_refused(names, words):
     with pytest.raises(ParameterError, match=words):
