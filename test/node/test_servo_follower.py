@@ -122,7 +122,7 @@ def test_resting_arm_that_is_pushed_away_names_the_obstacle(robot, tip_of):
         run.go(None, 5 * DT)
     moved = {step.message for step, by in zip(run.steps, np.diff(run.arm, axis=0), strict=True)
              if np.abs(by).max() > 1e-9}
-    assert moved and all(one.startswith('moves away from something near: ') and "'wall'" in one
+    assert moved and all(one.startswith('moves away from an obstacle: ') and "'wall'" in one
                          for one in moved), moved
     tips = np.array([tip_of(arm).translation for arm in run.arm])
     assert np.linalg.norm(np.diff(tips, axis=0), axis=1).max() / DT < 0.26

@@ -253,7 +253,7 @@ class Follower:
         v, near = result.v[self.columns], self._near(self._brake, math.inf)
         pushing = [pair for pair in near if pair.gradient[self.columns] @ (v - slower) > PUSHED]
         if pushing:
-            text = f'moves away from something near{_pair(pushing[0])}'
+            text = f'moves away from an obstacle{_pair(pushing[0])}'
         else:
             text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
         code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
@@ -322,9 +322,9 @@ class Follower:
             return NO_WARNING, FOLLOWS
         near = self._near(self._follow, math.inf)
         gap, pair = (near[0].gap, _pair(near[0])) if near else (math.inf, '')
-        slow_near = NEAR_CONTACT, f'slow: near something{pair}'
+        slow_near = NEAR_CONTACT, f'slow: near an obstacle{pair}'
         if gap < NEAR_GAP:
-            return (CONTACT, f'halted by something near{pair}') if halted else slow_near
+            return (CONTACT, f'halted by an obstacle{pair}') if halted else slow_near
         # joints at a limit of position, velocity or acceleration
         held = [name for name in self.moved
                 if {f'{name} lower', f'{name} upper'} & {*result.active_limits}]
