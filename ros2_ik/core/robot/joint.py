@@ -36,8 +36,9 @@ class Joint:
 
     `origin` is its pose in the link `parent`, `axis` has length 1. Absent limits are infinite.
     Its `size` values in q begin at `index`: one angle [rad] or distance [m]; for a floating
-    joint x y z qx qy qz qw, for a planar joint x y theta. Its `velocity_size` columns in the
-    tangent space begin at `velocity_index`. In `Robot.tree` and `Robot.elements`, `size` is 0.
+    joint x y z qx qy qz qw, for a planar joint x y theta (`axis` is ignored, as by MoveIt). Its
+    `velocity_size` columns in the tangent space begin at `velocity_index`. In `Robot.tree` and
+    `Robot.elements`, `size` is 0.
 
     A continuous joint has no limits, and a full turn leaves all link poses unchanged. If its mimic
     joints have limits, or do not return to their pose after the turn, its kind is 'revolute'.

@@ -60,7 +60,7 @@ class Clearance:
         self._n_calls += 1
         if self._n_calls % self._interval:
             return None
-        attempt = self._pusher.attempt(touching.q, budget)
+        attempt = self.pusher.attempt(touching.q, budget)
         budget.iterations -= attempt.iterations
         # distances refer to convex parts, which are larger than the meshes: q may be free of
         # contact although the distance constraint fails
@@ -68,7 +68,8 @@ class Clearance:
         return attempt if reached and not self._checker.collides(attempt.q) else None
 
     @cached_property
-    def _pusher(self) -> SequentialQuadratic:
+    def pusher(self) -> SequentialQuadratic:
+        """The solver of the problem with minimum distances as constraints."""
         apart = Constraint(MinimumDistance(self._checker, INFLUENCE_DISTANCE), lower=GAP)
         problem = self._problem.varied(constraints=[*self._problem.constraints, apart])
         return SequentialQuadratic(problem, attempt_iterations=15)

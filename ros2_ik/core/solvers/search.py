@@ -82,9 +82,9 @@ class Search:
     start after another of a batch until a descent succeeds. `attempts` counts the starts tried,
     `following` is the number of the next start. With the solver 'auto' and tolerances above ten
     times the default, the calls alternate between two problems: one with the exact targets, one
-    with the tolerances as constraints. For the options see `SolveOptions`. Pickling omits the
-    progress and `cancel`; see `serialization`.
-    Raises UnknownSolverError or InvalidOptionError.
+    with the tolerances as constraints. If costs lead into contact, the next call has minimum
+    distances as constraints. For the options see `SolveOptions`. Pickling omits the progress and
+    `cancel`; see `serialization`. Raises UnknownSolverError or InvalidOptionError.
     """
 
     # progress of the search
@@ -97,6 +97,7 @@ class Search:
     conflict: str | None = None
     ended: float | None = None
     _clearance: Clearance | None = None
+    _touched = False    # the last attempt ended in contact
 
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
                  options: SolveOptions | None = None, prepared: Solver | None = None,
@@ -236,12 +237,17 @@ class Search:
         problem, solver = self.problem, self._solver
         if self._is_loose and self._loosened_next:
             problem, solver = self._loosened
+        # the costs may lead all descents into contact
+        if self._touched and self._clearance and problem.costs:
+            solver = self._clearance.pusher
+            problem = solver.problem
         attempt = self._descend(problem, solver)
         # without restarts, first all seeds with one problem, then all with the other
         if self.options.allow_restarts or self.attempts % len(self.seeds) == 0:
             self._loosened_next = not self._loosened_next
         candidate = self._judge(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
-        if candidate.verdict.touches:
+        self._touched = candidate.verdict.touches
+        if self._touched:
             self._escape_collision(candidate)
         # look for contradictory bounds only after a failed attempt: most problems have none
         if is_first and not self.accepted and self.options.approximate is None:
