@@ -299,8 +299,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
                 for j in range(n):
                     moved[j] += back[j]
             # accept a step that gains enough; the full step must gain much or stay feasible
-            if ratio >= ENOUGH and (turn or ratio >= 0.5
-                                    or penalty * violation_after <= 0.1 * predicted):
+            if turn == TRIES - 1 or ratio >= ENOUGH and (
+                    turn or ratio >= 0.5 or penalty * violation_after <= 0.1 * predicted):
                 break
             if turn == 0:
                 # second-order correction: the shortest step back onto the curved rows
