@@ -36,9 +36,9 @@ class ServoOutput(ABC):
     ahead: ClassVar[float] = 0.0    # time by which knots are sent before they are due [s]
     n_node_subscriptions: ClassVar[int] = 0     # of the node itself to the topic
 
+    @abstractmethod
     def concerns(self, message: object) -> bool:
         """Return whether a command of another client moves any of these joints."""
-        return True
 
     @abstractmethod
     def message(self, knots: Sequence[Knot]) -> object:
