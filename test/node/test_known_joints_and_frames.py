@@ -130,6 +130,12 @@ def test_contradicting_publishers_are_detected(stream, stamped, apart):
     assert any('contradict' in line for line in stream.lines)
 
 
+def test_message_with_a_missing_position_is_ignored(stream):
+    stream.states.take(JointState(name=['shoulder', 'elbow'], position=[0.4]))
+    assert stream.states.get('shoulder') is None
+    assert 'with 2 names and 1 positions is ignored' in stream.lines[-1]
+
+
 def test_factor_zero_disables_detection_and_a_single_publisher_is_named(monkeypatch):
     assert alternate(Stream(monkeypatch, factor=0.0), lambda _: 0.4, lambda _: 0.0) is None
     only = Stream(monkeypatch, ('driver',))

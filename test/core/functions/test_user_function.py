@@ -62,16 +62,6 @@ def test_malformed_jacobians_are_refused(small, result, words):
         function.jacobian(Configuration(small('scara')))
 
 
-def test_exceptions_of_the_callable_propagate(small):
-    def broken(at):
-        raise KeyError('mine')
-    at = Configuration(small('scara'))
-    with pytest.raises(KeyError, match='mine'):
-        UserFunction(broken).jacobian(at)
-    with pytest.raises(KeyError, match='mine'):
-        UserFunction(tip, 3, broken).jacobian(at)
-
-
 def test_malformed_arguments_are_refused(small):
     for arguments in ((None,), ('tip',), (tip, 0), (tip, -1), (tip, True), (tip, []), (tip, 'x'),
                       (tip, [3]), (tip, ['x', 'x']), (tip, 2.5), (tip, 3, 'J'),

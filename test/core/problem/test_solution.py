@@ -65,6 +65,8 @@ def test_numbers_are_plain_python(solved, failed):
         assert all(type(value) is float for value in solution.best_joints.values())
         assert type(solution.errors[0].position) is type(solution.seconds) is float
         assert type(solution.iterations) is int and type(solution.pose_error_norm) is float
+    with pytest.raises(AttributeError, match="an IKSolution has no 'sucess'"):
+        solved.sucess   # noqa: B018
 
 
 def test_explanation_of_success_has_errors_and_costs(solved):

@@ -63,6 +63,11 @@ def test_malformed_velocities_are_refused_and_change_nothing(small, v, dt):
     assert list(at.q) == [0.1, 0.2, 0.0, 0.3]
 
 
+def test_jacobian_of_a_robot_without_joints_has_no_columns(small):
+    robot = small('all_fixed')
+    assert Configuration(robot).spatial_jacobian(robot.root_frame).shape == (6, 0)
+
+
 def test_center_of_mass_without_mass_is_refused(small):
     for robot in (small('all_fixed'), small('one_link', 'freeflyer')):
         with pytest.raises(InvalidStateError, match='mass'):

@@ -146,7 +146,7 @@ def test_moving_joints_of_a_frame_are_its_ancestors(small):
 @pytest.mark.parametrize('root_joint', ['fixed', 'freeflyer'])
 def test_robot_can_be_pickled_and_copied(root_joint):
     srdf = '<robot name="x"><group name="g"><joint name="torso"/></group></robot>'
-    robot = Robot.from_urdf(TWO_ARMS, ['/some/where'], srdf, root_joint)
+    robot = Robot.from_urdf(TWO_ARMS, '/some/where', srdf, root_joint)
     for other in (pickle.loads(pickle.dumps(robot)), copy.deepcopy(robot)):
         assert (other.urdf, other.srdf, other.root_joint) == (robot.urdf, srdf, root_joint)
         assert other.joints == robot.joints and other.groups == robot.groups

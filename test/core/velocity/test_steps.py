@@ -209,6 +209,10 @@ def test_malformed_barriers_and_duplicate_names_are_refused(panda):
         VelocityProgram(panda, [], DT, barriers=[3])
     with pytest.raises(InvalidTargetError, match=f"2 tasks have the name '{TIP}'"):
         VelocityProgram(panda, [frame_task(TIP), twist_task(TIP)], DT)
+    with pytest.raises(InvalidTargetError, match='has neither target nor velocity'):
+        Task(FramePosition(TIP), None)
+    with pytest.raises(InvalidTargetError, match="'previous' is for joints, not for"):
+        VelocityProgram(panda, [Task(FramePosition(TIP), None, velocity='previous')], DT)
 
 
 def test_target_of_a_velocity_task_is_refused(panda):

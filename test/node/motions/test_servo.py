@@ -106,6 +106,11 @@ def test_malformed_commands_are_reported_and_move_nothing(servo):
     for mode, topic, bad, words in (
             ('pose', 'target', NO_POSE, 'further away than'),
             ('joint', 'joint_jog', twice, 'named 2 times'),
+            ('joint', 'joint_jog', JointJog(joint_names=['elbow'], velocities=[0.1]),
+             "'elbow' is not moved by the servo"),
+            ('joint', 'joint_jog', JointJog(joint_names=['panda_joint1']), '1 names and 0 vel'),
+            ('joint', 'joint_jog', JointJog(displacements=[0.1]), 'are not supported'),
+            ('joint', 'twist', SIDEWAYS, "a command for mode 'twist' is ignored"),
             ('joint', 'joint_jog', JointJog(joint_names=['panda_joint1'], velocities=[1e300]),
              "velocity of joint 'panda_joint1' is 1e+300"),
             ('twist', 'twist', twist(float('nan'), 0, 0, 0, 0, 0), 'nan')):
@@ -122,6 +127,7 @@ def test_malformed_switch_requests_are_refused(servo):
     for fields, word in (({'mode': 'pos'}, 'valid: pose, twist, joint, off'),
                          ({'mode': 'pose', 'tip': 'hnad'}, 'hnad'),
                          ({'mode': 'pose', 'group': 'leg'}, 'leg'),
+                         ({'mode': 'pose', 'tip': 'panda_link0'}, "moves 'panda_link0'"),
                          ({'mode': 'twist', 'velocity_scaling': 2.0}, '0.001 to 1'),
                          ({'mode': 'twist', 'control_dimensions': [True] * 5}, 'six'),
                          ({'mode': 'twist', 'control_dimensions': [False] * 6}, 'one true')):

@@ -138,6 +138,7 @@ BAD = [     # fields beside a good target, status, words of the refusal
     ({'tips': ['panda_hand_tpc']}, LINK, "did you mean 'panda_hand_tcp'"),
     ({'tips': [TIP, 'panda_link7']}, LINK, '2 tips but 1 targets'),
     ({'targets': [target()] * 101}, GOAL, 'at most 100'),
+    ({'weights': [1.0]}, GOAL, '1 weights for 1 targets'),
     ({'group': 'amr'}, Status.INVALID_GROUP_NAME, "did you mean 'arm'"),
     ({'timeout': Duration(sec=2**31 - 1)}, GOAL, 'max_timeout allows 10 s'),
     ({'solver': 'kdl'}, GOAL, 'lm'),

@@ -187,6 +187,10 @@ def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
      "mimics 'panda_finger_joint1'"),
     ({'constraints': Constraints(visibility_constraints=[VisibilityConstraint(
         target_radius=0.1)])}, Code.INVALID_GOAL_CONSTRAINTS, 'target_radius'),
+    ({'constraints': Constraints(visibility_constraints=[VisibilityConstraint(
+        sensor_view_direction=3)])}, Code.INVALID_GOAL_CONSTRAINTS, 'sensor_view_direction is 3'),
+    ({'constraints': asked_for(TIP, orientation={'parameterization': 9})},
+     Code.INVALID_GOAL_CONSTRAINTS, 'parameterization is 9'),
 ])
 def test_malformed_requests_are_refused(ask, fields, code, words):
     answer = ask(**{'timeout': SHORT, **fields})
