@@ -81,8 +81,6 @@ def test_limits_in_degrees_do_not_exceed_the_velocities_of_the_urdf(command, wri
     ({'path': {'lin': {}}}, "one of line, arc, screw, spline, poses, not {'lin': {}}"),
     ({'path': {'line': {'start': {'xyz': [0, 0, 1]}}}}, 'line must have start and end'),
     ({'path': {'spline': [{'xyz': [0, 0]}]}}, 'spline: poses[0].xyz must have 3 numbers'),
-    ({'path': {'line': {**LINE['line'], 'speed': 1}}}, "argument 'speed'"),
-    ({'seed': [0, 0]}, 'seed must be joint values by name, not [0, 0]'),
     ({'tip': 'tool1'}, "unknown frame 'tool1'; did you mean 'tool0'?"),
     ({'spacin': 0.1}, "unknown field 'spacin'; did you mean 'spacing'?"),
     ({'tipspeed': 0.1}, "unknown field 'tipspeed'; did you mean 'tip_speed'"),
