@@ -65,20 +65,6 @@ def test_two_tips_with_weights_and_moving_frames_are_solved(small, solver):
         check(judge, solution, list(zip(tips, targets, frames, weights, strict=True)))
 
 
-@pytest.mark.parametrize('scale', [2.0**-20, 2.0**20])
-@pytest.mark.parametrize('solver', SOLVERS)
-def test_scaled_weights_do_not_change_the_solution(small, solver, scale):
-    robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
-    generator, weights = np.random.default_rng(0), tuple(scale * np.array((1, 0.5, 1, 0.25, 1, 0)))
-    for _ in range(3):
-        start = robot.random_q(generator) * 0.6
-        goal = np.clip(start + generator.uniform(-0.1, 0.1, 7), robot.lower, robot.upper)
-        T = judge.transform(robot.to_joints(goal), 'tip')
-        solution = solve_pose(robot, 'tip', T, start, solver=solver, weights=weights,
-                              timeout=30.0, random_state=0)
-        check(judge, solution, [('tip', T, None, weights)])
-
-
 def asked(robot, T=FAR, **arguments):
     """Return a problem with a target pose of the tip."""
     return IKProblem(robot, [PoseTarget('tip', T)], **arguments)

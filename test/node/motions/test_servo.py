@@ -14,6 +14,7 @@ import pytest
 from scene_harness import applied, box, diff, mesh, pose as place
 from servo_harness import ACCELERATION, FRAMES, processes, twist
 from std_srvs.srv import SetBool
+from trajectory_msgs.msg import JointTrajectory
 import trimesh
 
 from ros2_ik.msg import ServoStatus, Status
@@ -95,6 +96,16 @@ def test_large_new_mesh_ends_the_servo_until_it_is_switched_on_again(client, ser
         applied(client, diff(CollisionObject(id='small', pose=place(-0.7, 0.1, 0.3),
                                              operation=CollisionObject.MOVE)))
         moves(servo)
+    servo.rest()
+
+
+def test_command_of_another_client_ends_the_servo(client, servo):
+    servo.on('twist')
+    told = len(servo.statuses)
+    with servo.commanding('twist', SIDEWAYS):
+        moves(servo)
+        with client.publishing('arm_controller/joint_trajectory', JointTrajectory(), 0.05):
+            eventually(lambda: servo.said(told, 'another client sends commands on'), 'the end')
     servo.rest()
 
 
