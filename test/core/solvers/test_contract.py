@@ -88,51 +88,6 @@ def test_fields_of_an_attempt_are_consistent(small, solver):
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_locked_joints_do_not_move(small, solver):
-    robot = small('zero_links')
-    problem = asked(robot, start={'s2': 0.3, 'w2': 5.0}, locked=['s2', 'w2'])
-    start = problem.locked(np.full(7, -0.5))
-    attempt = make_solver(solver, problem, {}).attempt(start, Budget(iterations=30))
-    assert (attempt.q[1], attempt.q[5]) == (0.3, 5.0)
-    assert (attempt.q[[0, 2, 3, 4, 6]] != -0.5).any()
-
-
-@pytest.mark.parametrize('solver', sorted({*SOLVERS} - {'bfgs'}))     # 20 s
-def test_deadline_is_kept(small, ticking, solver):
-    """Python solvers check the clock at each iteration, compiled ones before each batch."""
-    make = make_solver(solver, asked(small('zero_links')), {})
-    if solver != 'lm':      # its descents take one call, at most 1 ms
-        attempt = make.attempt(np.zeros(7), Budget(deadline=-1.0))
-        assert attempt.exit_flag is ExitFlag.TIME_LIMIT and attempt.iterations <= 1
-    for seed in range(2):
-        before = ticking.looks
-        solution = solve_pose(small('zero_links'), 'tip', FAR, solver=solver, timeout=0.3,
-                              random_state=seed)
-        assert not solution.success
-        if solver in COMPILED:
-            assert 300 <= ticking.looks - before < 310
-        else:
-            assert 100 < solution.iterations < 300 <= ticking.looks - before < 310
-
-
-@pytest.mark.parametrize('solver', SOLVERS)
-def test_cancelled_search_ends_at_the_next_iteration(small, solver):
-    make = make_solver(solver, asked(small('zero_links')), {})
-    event = threading.Event()
-    event.set()
-    if solver != 'lm':
-        attempt = make.attempt(np.zeros(7), Budget(cancel=event))
-        assert attempt.exit_flag is ExitFlag.CANCELLED and attempt.iterations <= 1
-    if solver not in COMPILED:
-        looks = []
-        attempt = make.attempt(np.zeros(7), Budget(
-            cancel=lambda: looks.append(0) or len(looks) > 3))
-        assert attempt.exit_flag is ExitFlag.CANCELLED and attempt.iterations <= 4
-    solution = solve_pose(small('zero_links'), 'tip', FAR, solver=solver, cancel=event)
-    assert solution.status is Status.PREEMPTED
-
-
-@pytest.mark.parametrize('solver', SOLVERS)
 def test_equal_random_states_give_equal_solutions(small, solver):
     robot = small('zero_links')
     generator = np.random.default_rng(0)
