@@ -1,6 +1,5 @@
 """Contract of every registered solver; registration of further solvers."""
 
-import threading
 
 from judge import check, pose, TreeJudge
 import numpy as np
