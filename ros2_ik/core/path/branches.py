@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise, product
 import math
 from threading import Event
@@ -18,7 +18,6 @@ from ros2_ik.core.motion.path_collision_check import largest_step
 from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
 from ros2_ik.core.problem import accept, IKProblem, IKSolution
 from ros2_ik.core.solvers import Budget, make_solver, solve
-from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
@@ -51,7 +50,8 @@ class PathOptions:
     - `max_joint_step` [rad, m]: largest change of a joint between consecutive configurations.
     - `max_deviation` [m]: largest distance of the tool from the path halfway between consecutive
       configurations; 1 rad of rotation counts as 0.2 m. Configurations are added as necessary.
-    - `starts`: number of configurations at the first pose that are tried.
+    - `starts`: largest number of configurations tried at the first pose, and at each pose where
+      all branches end.
     - `hold_start`: True starts the path at the seed only.
     - `resolution` [rad, m]: largest joint change between two collision checks.
     - `timeout` [s]: time limit of the whole search.
@@ -98,17 +98,15 @@ class Branches:
         self.samples = _samples(path, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
         self.refused = defaultdict[int, set[tuple[int, int]]](set)
-        name, _ = chosen_solver('auto', problem)
-        fine = {'solution_tolerance': SOLUTION_TOLERANCE} if name == 'lm' else {}
-        self._make_solver = partial(make_solver, name, options=fine)
-        self._solver = self._make_solver(problem=narrowed)
+        # `lm` also solves for other poses than its own; `sqp` is made for each problem
+        self._lm = (make_solver('lm', narrowed, {'solution_tolerance': SOLUTION_TOLERANCE})
+                    if problem.kinds == {'targets'} else None)
 
     # -- one configuration ------------------------------------------------------------------
 
     def descend(self, problem: IKProblem, q: Array) -> Array:
         """Return the end of a descent from q (nq,) to a pose of the path."""
-        # only solvers that draw their own starts accept another pose than their own
-        solver = self._solver if self._solver.finds_starts else self._make_solver(problem=problem)
+        solver = self._lm or make_solver('sqp', problem, {})
         # start 0 is q itself: nothing is drawn
         return solver.find(problem, Starts(q, 0, 0, OWN_STATE), self.budget)[0].q
 
@@ -244,7 +242,7 @@ class Branches:
             return [end] if self._is_free(q, q_end) else None
         # otherwise add a configuration in the middle and divide both halves
         added = self.follow(middle, between, most) if bisections else None
-        bisections -= not len(inner)
+        bisections -= 0 if len(inner) else 1
         first = None if added is None else self._divided(start, (middle, added), bisections)
         second = None if first is None else self._divided(first[-1], end, bisections)
         return None if first is None or second is None else first + second

@@ -66,7 +66,7 @@ def _joint_bounds(problem: IKProblem) -> Iterator[Bound]:
             index, ratio = q_indices[columns[0]], float(ratios[columns[0]])
             # solve ratio * q + shift = bound for q; a negative ratio swaps the ends
             shift = float(function.offset[i]) - ratio * float(function.reference[index])
-            low, high = sorted((float(bound) - shift) / ratio for bound in (
+            low, high = sorted((float(end) - shift) / ratio for end in (
                 constraint.lower[i] - slack, constraint.upper[i] + slack))
             yield index, constraint.name, low, high
 

@@ -26,12 +26,12 @@ class Program:
     """
     Several functions of the active joints of a robot, stacked and laid out for compiled loops.
 
-    The other joints stay at `start`; the functions depend only on the values of `start` at
-    `locked_q_indices`. `rows[i]` is the slice of function i in f and J, `parameter_slices[i]` in
-    the parameters. `arrays` are the arguments of compiled loops: numbers, layout, parameters,
-    addresses (see kernels/rows.py). Programs with the same kinds of functions, frames and active
-    joints share all arrays but the parameters. If Python evaluates some of the functions, only
-    one thread may run the program at a time.
+    The other joints stay at `start`; `locked_q_indices` are those of its values on which the
+    placements of frames depend. `rows[i]` is the slice of function i in f and J,
+    `parameter_slices[i]` in the parameters. `arrays` are the arguments of compiled loops: numbers,
+    layout, parameters, addresses (see kernels/rows.py). Programs with the same formulas, frames,
+    sizes and active joints share layout and addresses, and for equal locked values the numbers.
+    If Python evaluates some functions, only one thread may run the program at a time.
     """
 
     def __init__(self, robot: Robot, functions: Sequence[KinematicFunction], active: ActiveJoints,
@@ -147,8 +147,7 @@ def _entry(function: KinematicFunction, robot: Robot, active: ActiveJoints,
     if isinstance(function, BoundJoints) and not function.curved:
         parameters = _linear_parameters(function, active, start)
         return _Shape(LINEAR, None, None, len(parameters), rows), parameters
-    masses = function.masses(robot) if isinstance(function, KinematicFunction) else None
-    if masses is not None:
+    if masses := function.masses(robot):
         return _Shape(MASSES, None, masses.relative_to, len(masses.parameters), rows,
                       masses.frames), masses.parameters
     return _Shape(PYTHON, None, None, 0, rows), _NONE
