@@ -102,7 +102,7 @@ class Formula:
             return self._code.address
 
 
-formula: TypeAlias = Formula
+formula: TypeAlias = Formula    # the decorator: @formula makes a Formula
 
 
 def compile_all() -> None:

@@ -224,7 +224,7 @@ def fill_exceeded_limits(box, step, dt, out):
 @part
 def drop_futile_pushes(rows, missed, first):
     """
-    Stop widening distances (rows from `first` on) that cannot be widened; return whether any.
+    Stop widening distances (rows from `first` on) that cannot grow; return whether it stopped any.
 
     Such rows contradict each other or the robot's kinematics; pushing on would only make the
     robot oscillate. Pairs in contact are still pushed apart.
@@ -264,10 +264,9 @@ def damp_oscillations(step, box, dt):
     """
     Damp joints that reverse from step to step, which no smooth motion does.
 
-    Joints oscillate near a singularity, and where a row's gradient at the end of a step differs
-    from that at its start.
-    Each reversal multiplies the damping by SWING_GROWTH; it decays in steps without a reversal
-    (a step that is solved again with more pairs counts again).
+    Joints oscillate near a singularity, and where a row's gradient changes within a step.
+    A reversal multiplies the damping by SWING_GROWTH, in each solve of a step that is solved again
+    with more pairs; solves without a reversal let it decay.
     (Measured without damping: 6 of 96 arms whose hand was pulled into the base column oscillated
     at up to 1.2 rad/s without end, arms with targets near singularities at up to 1.4 rad/s.)
     """
@@ -285,7 +284,7 @@ def solve_bounded(problem, first, step, missed):
     Fill the step; if it violates bounds, drop futile pushes, then let firm tasks yield.
 
     Return the scale of firm rows and the scale of scaled tasks. (Measured without yielding: a tool
-    that a hard task led into a wall exceeded its acceleration limits 25 times.)
+    that a hard task led into a wall exceeded its acceleration limits 24-fold.)
     """
     scale = solve_priorities(problem, FIRM_SCALE, step, missed)
     if drop_futile_pushes(problem.rows, missed, first):

@@ -8,13 +8,13 @@ add_source(lambda: None)    # this file: its numbers are compiled into the loops
 
 # kinds of rows; 0, 1, 2 ... are soft tasks of that priority, 0 the most important
 UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
-# table `rows` (NUMBERS, m + k), a column for each row of a function, then for each pair:
-# kind; value, target [units of f]; rate of the target [units of f/s]; fraction of the error that a
-# step corrects; weight; damping; number of the limb; lower and upper bound [units of f]; least and
-# largest rate [units of f/s]; largest rate back to a violated bound [units of f/s]; rate at which
-# the other side of a pair approaches [m/s]; deviation of the value from its linearization
-(KIND, VALUE, TARGET, RATE, SHARE, WEIGHT, DAMPING, LIMB, LOWER, UPPER, SLOWEST, FASTEST, PUSH,
- APPROACH, CURVED) = range(15)
+# table `rows` (NUMBERS, m + k), a column for each row of a function, then for each pair
+(KIND, VALUE, TARGET, RATE,     # kind; value, target [units of f]; its rate [units of f/s]
+ SHARE, WEIGHT, DAMPING, LIMB,  # part of the error that a step corrects; weight; damping; limb
+ LOWER, UPPER, SLOWEST, FASTEST,    # bounds of value [units of f] and of rate [units of f/s]
+ PUSH,                          # largest rate back to a violated bound [units of f/s]
+ APPROACH,                      # rate at which the other side of a pair approaches [m/s]
+ CURVED) = range(15)            # deviation of the value from its linearization
 NUMBERS = 15
 # table `box` (COLUMN_NUMBERS, n), a column for each joint: position limits [rad, m], velocity and
 # acceleration limit, position, least and largest step [rad, m], velocity of the last step, damping
