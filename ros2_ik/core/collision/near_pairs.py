@@ -43,7 +43,7 @@ class NearPairs:
         # the centres of the items' boxes, as poses in the items
         self.centres = np.tile(np.eye(4), (len(items), 1, 1))
         self.centres[:, :3, 3] = (lower + upper) / 2
-        # arguments of the loops: a program without functions, whose frames are the boxes
+        # loop arguments: a program whose frames are the boxes, with four empty tables of functions
         motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
         layout = np.concatenate([[0, len(tree.parent), len(items), 0, 0], tree.parent, tree.kind,
                                  tree.place, tree.column, motions, tree.node[joints], [0] * 4])

@@ -91,9 +91,9 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     Find joint values that move `tip` along a path without jumps.
 
     `path` is a `Line`, `Arc`, `Screw`, `Spline` or `Waypoints`, or a list of poses connected by
-    lines. Branches of configurations are traced along the path from several starts, and the one
-    with the least joint motion is returned; the motion from the `seed` to the first configuration
-    counts.
+    lines. Branches of configurations are traced along the path from several starts; of all chains
+    of their configurations, the one with the least joint motion is returned, motion from the
+    `seed` to the first configuration included.
 
     The options are `relative_to`, `weights` and the tolerances of `PoseTarget`, `group`, `locked`,
     `constraints`, `costs`, `joint_limits` and `collisions` of `IKProblem`, and the fields of

@@ -1,9 +1,9 @@
 """
 The acceptance check: a solution has the status SUCCESS only if `accept` accepted it.
 
-The check depends on robot, problem and joint values alone, and uses no results of the solvers: it
-computes its own forward kinematics (a product of exponentials, or Pinocchio's), evaluates each
-constraint there, and repeats the collision check.
+The check depends on robot, problem and joint values alone. It computes its own forward kinematics
+(a product of exponentials, or Pinocchio's), and repeats the collision check. Only the formulas of
+constraints are those that the solvers use.
 """
 
 from collections.abc import Iterable

@@ -162,7 +162,7 @@ class FunctionUse(NamedTuple):
 
 class Structure:
     """
-    The data shared by problems that differ only in poses, start, bounds and parameters.
+    Data for problems that differ only in poses, start, bounds, cost weights and parameters.
 
     `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
@@ -210,8 +210,9 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
 
         T_root_tip(q) = exp(q_k S_k) ... exp(q_1 S_1) T_root_tip(0)
 
-    None if a target has weights other than 1 or a moving reference frame, or if a mimic joint or a
-    joint of several values moves its tip, except for a floating base.
+    Joint 1 is the one nearest the tip. None if a target has weights other than 1 or a moving
+    reference frame, or if a mimic joint or a joint of several values moves its tip, except for a
+    floating base.
     """
     model, data = robot.model, robot.model.createData()
     chains, screws = list[int](), list[Array]()

@@ -71,7 +71,7 @@ class Joint:
 
     @property
     def rotary(self) -> bool:
-        """True if the joint has one value in q, an angle."""
+        """True for revolute and continuous joints."""
         return self.kind in ('revolute', 'continuous')
 
 

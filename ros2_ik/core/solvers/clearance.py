@@ -40,9 +40,9 @@ class Clearance:
     """
     Moves colliding solutions of one problem out of contact.
 
-    If the robot has more joints than the targets have rows, `SelfMotion` moves the solutions.
+    With targets alone, no floating joint and more joints than rows, `SelfMotion` moves solutions.
     Otherwise they are pushed: `sqp` solves the problem with minimum distances as constraints. With
-    `restarts`, only every eighth solution is pushed.
+    `restarts` and without costs, only every eighth solution is pushed.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:

@@ -50,7 +50,7 @@ Part = TypeVar('Part', Constraint, Cost, PoseTarget)
 
 class InverseKinematics:
     """
-    Drake's InverseKinematics: the same methods in snake_case, with the same argument order.
+    Drake's InverseKinematics in snake_case; the argument order is Drake's, except for X_AbarA.
 
     Frames are names, or None for the root frame. A point is in metres in the frame that ends its
     name: p_AQ is point Q in frame A. Angles are in radians; bounds are inclusive and may be

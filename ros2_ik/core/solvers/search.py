@@ -78,13 +78,14 @@ class Search:
     A search for solutions of a problem, which can be run in slices of time.
 
     Descents begin at the seeds, then at starts near the first seed (if its tips are close to their
-    targets), then at random starts; see `Starts` for their numbers. A call of the solver tries one
-    start after another of a batch until a descent succeeds. `attempts` counts the starts tried,
-    `following` is the number of the next start. With the solver 'auto' and tolerances above ten
-    times the default, the calls alternate between two problems: one with the exact targets, one
-    with the tolerances as constraints. If costs lead into contact, the next call has minimum
-    distances as constraints. For the options see `SolveOptions`. Pickling omits the progress and
-    `cancel`; see `serialization`. Raises UnknownSolverError or InvalidOptionError.
+    targets; see `_first_restart` for exceptions), then at random starts, numbered as in `Starts`.
+    A call of the solver tries one start after another of a batch until a descent succeeds.
+    `attempts` counts the starts tried, `following` is the number of the next start. With the
+    solver 'auto', and tolerances above ten times the default or `approximate`, the calls alternate
+    between two problems: one with the exact targets, one with the tolerances as constraints. If
+    costs lead into contact, the next call has minimum distances as constraints. For the options
+    see `SolveOptions`. Pickling omits the progress and `cancel`; see `serialization`.
+    Raises UnknownSolverError or InvalidOptionError.
     """
 
     # progress of the search
@@ -150,7 +151,7 @@ class Search:
 
     @property
     def finished(self) -> bool:
-        """True if no further attempt is needed or allowed."""
+        """True if no further attempt is needed or allowed; stops the clock, may accept seeds."""
         if self.ended is None and self._is_over():
             if self.attempts and (self.options.select == 'cost' or not self.accepted):
                 self._add_acceptable_seeds()
@@ -271,7 +272,7 @@ class Search:
         self.attempts += used
         self.iterations += attempt.iterations
         # a failed descent of 0 iterations counts as 1 iteration: `max_iterations` ends any search
-        self.budget.iterations -= attempt.iterations or (not attempt.reached)
+        self.budget.iterations -= attempt.iterations or int(not attempt.reached)
         return attempt
 
     def _next_starts(self, problem: IKProblem, solver: Solver) -> Starts:
@@ -292,7 +293,7 @@ class Search:
 
     @cached_property
     def _first_restart(self) -> int:
-        """The number of the first start after the seeds, for solvers that do not draw starts."""
+        """The number of the first start after the seeds, for solvers without `finds_starts`."""
         # without targets, the distance to a solution is unknown: use the three widest near starts
         if not self.problem.targets:
             return N_NEAR - 2
@@ -301,8 +302,8 @@ class Search:
                      for error in accept(self.problem, self.seeds[0]).errors)
         if self.options.select != 'nearest' and (is_far or self.problem.costs):
             return N_NEAR + 1
-        # start 1 is the seed with joint limits close to it, which only solvers that draw their own
-        # starts apply; other solvers would repeat the first descent
+        # start 1 is the seed with joint limits close to it, which only solvers with `finds_starts`
+        # apply; other solvers would repeat the first descent
         return 2
 
     def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
@@ -414,7 +415,7 @@ class Search:
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
         solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status,
                                    candidate.attempt.q, alternatives)
-        # lazy fields read this search: if the search may continue, compute all of them now
+        # lazy fields read this search; if it may continue, compute all now, as pickling does
         if self.ended is None:
             solution.__reduce__()
         return solution

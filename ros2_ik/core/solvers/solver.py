@@ -84,10 +84,12 @@ class Solver:
     Base class of local solvers, which descend from a start.
 
     A solver is made for one problem; its options are keyword arguments of __init__. A subclass
-    overrides `attempt`, or `find` if it descends from several starts in one call. `Search` handles
-    restarts, selection and collisions, `accept` decides on success. `kinds` are the
-    `IKProblem.kinds` that the solver supports. `batch_size` is the best number of starts for one
-    call of `find`. `finds_starts` is True if `find` draws starts and chooses full turns.
+    overrides `attempt`, or `find` if it descends from several starts in one call: each calls the
+    other by default. `Search` handles restarts, selection and collisions, `accept` decides on
+    success. `kinds` are the `IKProblem.kinds` that the solver supports. `batch_size` is the best
+    number of starts for one call of `find`. `finds_starts` is True if `find` skips near starts of
+    far targets, chooses full turns, and accepts problems that differ from the solver's own only in
+    target poses, start and limits.
     """
 
     name: ClassVar[str]
@@ -99,8 +101,8 @@ class Solver:
         self.problem = problem
         for kind in problem.kinds - self.kinds:
             able = [name for name, solver in _SOLVERS.items() if problem.kinds <= solver.kinds]
-            raise InvalidOptionError(f"solver '{self.name}' cannot use {kind}; of the built-in "
-                                     f'ones these can: {", ".join(able) or "none"}')
+            raise InvalidOptionError(f"solver '{self.name}' cannot use {kind}; of the loaded "
+                                     f'solvers these can: {", ".join(able) or "none"}')
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,) until the descent converges, stalls or exceeds the budget."""
@@ -111,10 +113,8 @@ class Solver:
         """
         Descend from numbered `starts`, one after another, until a descent meets the hard rows.
 
-        This default uses only the first start. Solvers with `finds_starts` draw the starts
-        themselves, and accept any `problem` that differs from their own only in target poses,
-        start and limits. Returns the best attempt, the number of starts used, and the number of
-        the next start.
+        This default uses only the first start. Returns the best attempt, the number of starts
+        used, and the number of the next start.
         """
         start, = draw_starts(self.problem, starts._replace(last=starts.first))
         return self.attempt(start, budget), 1, starts.first + 1

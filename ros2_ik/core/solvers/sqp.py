@@ -43,8 +43,8 @@ class SequentialQuadratic(Solver):
 
     dq within the joint limits and at most TRUST in each column (positions of base joints
     excepted), and rho = DAMPING min(|violation|^2, 100) + 1e-9. The slack makes every step
-    feasible; an infeasible problem ends at a local minimum of the violation. The number of steps
-    is at most `attempt_iterations`.
+    feasible; an infeasible problem ends at a local minimum of the violation. Phase 1 takes at most
+    `attempt_iterations` steps.
 
     Phase 2, if there are costs: the same with the Gauss-Newton matrix of the costs and a
     Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,

@@ -18,9 +18,9 @@ class Starts(NamedTuple):
     """
     A range of numbered starts, from `first` to `last`.
 
-    Start 0 is the seed. Start 1 is the seed again, but its descent stays near the seed. Starts 2
-    to N_NEAR are near the seed, all others are random. Starts 1 to N_NEAR are skipped if the
-    targets are far from the seed.
+    Start 0 is the seed. Start 1 is the seed again; `lm` keeps its descent near the seed. Starts 2
+    to N_NEAR are near the seed, all others are random. `lm` skips starts 1 to N_NEAR if a tip is
+    far from its target; for other solvers see `Search._first_restart`.
     """
 
     seed: Array

@@ -78,7 +78,7 @@ class DistanceConstraints:
 
     _check: DistanceCheck
     _here: PairsAt      # lower bounds of the distances at the start of the step
-    _ahead: PairsAt     # lower bounds at the last end examined
+    _ahead: PairsAt     # lower bounds at the last end examined; at first those of `_here`
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, gain: float,
                  push: float, dt: float,
@@ -150,11 +150,11 @@ class DistanceConstraints:
         Return new rows if a step to `end` (nq,) approaches pairs that have no row, else None.
 
         `stop` [s] is the time that the joints need to brake after this step. A pair needs a row if
-        the row would limit the step: if the step closes more than `gain` of the gap, or leaves
-        less gap than the joints need to brake. At half the accelerations a, with gradient r, the
-        braking distance is (r.v)^2 / (|r|.a), which is at most r.v times max(|v|/a).
+        further steps like this one would close its gap within max(1 / gain, 1 + stop / dt) steps.
         """
-        # largest number of steps like this one until contact for a pair that needs a row
+        # A row limits steps that close more than `gain` of the gap, or leave less than the braking
+        # distance. At half the accelerations a, with gradient r, this distance is
+        # (r.v)^2 / (|r|.a), at most r.v times max(|v|/a), which is `stop`.
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)
         self._examine(end)
         self._needed = steps * (self._ahead.closing + self._object_motion)
@@ -230,8 +230,8 @@ class DistanceConstraints:
                 if row[DISTANCE] - self._margin < within]
 
     def excess_at(self, end: Array) -> float:
-        """Return the violation [m] of the smallest valid distance at `end` (nq,), 0 if none."""
-        # smallest valid distance: margin minus slack, or the distance at the start if smaller
+        """Return by how much [m] distances at `end` (nq,) are below the least allowed one."""
+        # least allowed: margin minus slack, or the smallest distance at the start if smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._ahead.q):
             self._examine(end)

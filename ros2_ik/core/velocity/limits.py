@@ -80,7 +80,8 @@ class AccelerationLimit(JointLimit):
     Acceleration limits [rad/s^2, m/s^2]: one number, (nv,) or a mapping from joint names.
 
     Joints brake early enough to stop at their position limits, computed for discrete steps. After
-    a jump of a target the joints follow as fast as the limits permit, without overshoot.
+    a jump of a target the joints follow as fast as the limits permit, without overshoot. 0 keeps
+    the velocity of a joint; a velocity limit of 0 locks the joint.
     """
 
     limit: 'Mapping[str, float] | ArrayLike'

@@ -150,7 +150,7 @@ class VelocityProgram:
 
     def _enter_limits(self, limits: Sequence[JointLimit | CartesianVelocityLimit]) -> None:
         box = self._box
-        # no limits at first; each limit narrows its rows
+        # no limits at first; each limit enters its rows
         box[:], box[row.LOW] = np.inf, -np.inf
         box[row.POSITION:] = 0.0
         for limit in limits:

@@ -20,7 +20,7 @@ class VelocityStatus(Enum):
 
     SOLVED = 'solved'          # all limits, barriers and hard tasks hold
     RELAXED = 'relaxed'        # conflicting requirements (least violation), or a shortened step
-    NO_STEP = 'no step'        # values that are not finite, or a numerical failure: velocity zero
+    NO_STEP = 'no step'        # values not finite, or the first QP not solvable: velocity zero
 
 
 class StepNumbers(NamedTuple):
