@@ -145,7 +145,7 @@ class BoundJoints(JointFunction):
 def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
     rows = _rows(robot, None if function.names is None else tuple(function.names))
     reference = cast('dict[str, Array] | Array', function.reference)
-    # values by name, in the order of the names, or an error
+    # values by name, or an array in the order of the names
     if isinstance(reference, dict):
         q = robot.to_q(reference, start=rows.reference)
     else:

@@ -55,7 +55,7 @@ class Manipulability(KinematicFunction):
         data = at.robot.scratch_data()
         pin.computeJointJacobians(at.robot.model, data, at.q)
         twists = at.placement(self.frame).toActionMatrixInverse() @ data.J.reshape(6, -1)
-        # relative Jacobian without mimic joints; f is the product of its singular values
+        # relative Jacobian; `fold` adds the columns of mimic joints to those of their leaders
         J = twists[rows] * chain.signs @ chain.fold
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if s[-1] > _SINGULAR * s[0]:

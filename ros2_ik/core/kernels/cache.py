@@ -29,7 +29,7 @@ def _is_own(function: Callable[..., object]) -> bool:
 
 def compiled(make: Callable[[Options], Compiled], function: Callable[..., object]) -> Compiled:
     """
-    Return the compiled function, make(numba's options), from the cache if possible.
+    Compile a function by make(numba's options); numba loads the result from its cache if possible.
 
     If the cache cannot be read or written (damaged, disk full), its folder is removed. Functions
     of other packages are not cached: numba would not notice changes of the parts they call.

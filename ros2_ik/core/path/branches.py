@@ -256,7 +256,7 @@ class Branches:
 
 
 def deviation(problem: IKProblem, q: Array) -> float:
-    """Return the distance [m] of the tool at q (nq,) from its pose; 1 rad counts as 0.2 m."""
+    """Return the larger of the tool's position and angular error [m]; 1 rad counts as 0.2 m."""
     error, = accept(problem, q).errors
     return max(error.position, ROTATION_LENGTH * error.orientation)
 

@@ -30,7 +30,7 @@ class Program:
     placements of frames depend. `rows[i]` is the slice of function i in f and J,
     `parameter_slices[i]` in the parameters. `arrays` are the arguments of compiled loops: numbers,
     layout, parameters, addresses (see kernels/rows.py). Programs with the same formulas, frames,
-    sizes and active joints share layout and addresses, and for equal locked values the numbers.
+    sizes and active joints share layout and addresses; with equal locked values, also `numbers`.
     If Python evaluates some functions, only one thread may run the program at a time.
     """
 

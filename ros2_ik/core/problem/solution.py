@@ -55,7 +55,7 @@ class IKSolution:
     MATLAB. `alternatives` are further solutions, best first, if several were requested.
     `impossible` is True if it was proved that the problem has no solution; other failures prove
     nothing. `not_checked` lists the gaps of the collision check: links without geometry, pairs of
-    links excluded without an SRDF, or all collisions if switched off.
+    links left out although no SRDF disables them, or all collisions if the check is switched off.
     """
 
     status: Status

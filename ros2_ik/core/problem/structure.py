@@ -166,7 +166,7 @@ class Structure:
 
     `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
-    callable of the user, `is_loose` if a target is loose. `to_resolve` has the indices of the
+    callable of the user, `is_loose` if a tolerance is large. `to_resolve` has the indices of the
     targets relative to a static frame (no active joint moves it) other than the root. `tips` are
     the tips of the targets. `chains` are the arrays for the compiled acceptance check; `is_chain`
     is True if that check suffices. `angles` are the indices in q of the joints whose full turn

@@ -35,7 +35,7 @@ def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: st
 
 class PoseField:
     """
-    Descriptor of a frozen dataclass for a pose, or for `subframes`, poses by name.
+    Descriptor for a field of a frozen dataclass: a pose or, as `subframes`, poses by name.
 
     Assignment converts poses with `scene_placement`. Reading the field returns copies, because a
     pinocchio.SE3 can be changed in place. Error texts contain the `id` of the dataclass instance,

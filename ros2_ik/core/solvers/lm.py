@@ -41,9 +41,9 @@ class LevenbergMarquardt(Solver):
     2011). Without `use_error_damping`, lambda = `damping_bias`. If a step would move a joint
     beyond its limit, the joint is held at the limit and the step is solved for the other joints.
 
-    A descent takes at most `attempt_iterations`. It ends earlier after six consecutive iterations
-    that do not reduce |e|^2 by a fifth, or by one of MATLAB's two tolerances (the weights in e are
-    scaled so that the largest is 1):
+    A descent takes at most `attempt_iterations`. It ends earlier if six consecutive iterations do
+    not bring |e|^2 below 0.8 of its lowest value so far, or if one of MATLAB's two tolerances is
+    met (the weights in e are scaled so that the largest is 1):
 
     - `step_tolerance` [rad, m]: bound on the step (None: unused);
     - `solution_tolerance`: bound on |e| for success (None: half the tolerances of the targets).

@@ -22,8 +22,8 @@ class ProblemRows:
     `hard` has the error functions of the targets (zero at the target) and the `form` of each
     constraint; `program` also has the functions of the costs. `rows` (k,) are the hard rows with a
     finite bound. `bounds` (4, k) are their lower and upper bounds, the tolerance to aim at, and
-    their scale: the weight of a target's row, 1 for a constraint. `of_target` returns the error
-    function of a target, by default `target.function`.
+    their scale: 1 for a constraint; for a target its weight, relative to the largest weight of all
+    targets. `of_target` returns the error function of a target, by default `target.function`.
     """
 
     def __init__(self, problem: IKProblem, of_target: Callable[

@@ -60,7 +60,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     `scene` and their subframes.
 
     `seed` has the joint values at which the search starts, and the values of joints that do not
-    move: by name (default `robot.neutral`) or as an array in the order of `robot.joint_names`.
+    move: by name (other joints are at `robot.neutral`), or as an array (nq,).
     `group` names the group of joints that may move; by default all joints that move the tips.
     Joints in `locked` stay at the seed, even outside their limits; the message names those that
     exceed a limit by more than 1e-3. `joint_limits` False ignores the limits of the other

@@ -191,9 +191,9 @@ class CollisionBarrier(Barrier):
     """
     Barrier that keeps all pairs of a collision checker `margin` [m] apart.
 
-    Each pair that a few steps could bring into contact is a row of the quadratic program, but only
-    the nearest 40 pairs. `VelocityProgram.set_scene` replaces the checker when the scene changes,
-    and sets the velocities of moving objects. `options` are those of `Barrier`.
+    The quadratic program has rows for pairs that a few steps could bring to the margin, at most
+    for the nearest 40 pairs. `VelocityProgram.set_scene` replaces the checker when the scene
+    changes, and sets the velocities of moving objects. `options` are those of `Barrier`.
     """
 
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *,

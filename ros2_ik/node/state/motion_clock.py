@@ -4,7 +4,7 @@ import math
 import time
 from typing import Any
 
-# The clock was set if it goes back by more than this [s]; reordered messages cause less.
+# a backward step beyond this counts as a set clock [s]; reordered messages cause smaller steps
 MAX_BACKWARD = 0.1
 # a forward step beyond this plus MAX_RATE times the elapsed real time counts as a set clock [s]
 MAX_FORWARD = 1.0
