@@ -8,7 +8,7 @@ from ros2_ik.core.collision.collision_checker import CollisionChecker
 from ros2_ik.core.collision.self_pairs import ADJACENT, counted, listed, self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.robot_geometry import MISSING
+from ros2_ik.core.scene.robot_geometry import MISSING, RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 
@@ -60,7 +60,11 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     The sentences count and name links without geometry, links with missing meshes, and pairs that
     are left out without being disabled in an SRDF.
     """
-    robot, geometry = checker.robot, checker.geometry
+    return _gaps(checker.robot, checker.geometry, checker.scene.guess_pairs)
+
+
+@lru_cache(maxsize=8)
+def _gaps(robot: Robot, geometry: RobotGeometry, guess_pairs: bool) -> tuple[str, ...]:
     lost = geometry.left_out
     if not geometry.bodies:
         why = (f"of robot '{robot.name}' nothing could be read: {geometry.warnings[0]}"
@@ -75,7 +79,7 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
                 'none)', bare),
         counted('link', 'cannot be checked, as meshes are not found or <collision> elements are '
                 'wrong (package_dirs names folders of meshes)', lost),
-        pairs.report() if checker.scene.guess_pairs else '']
+        pairs.report() if guess_pairs else '']
     if ADJACENT in pairs.allowed.values():
         srdf = 'the SRDF disables no pair' if robot.srdf else 'no SRDF'
         found.append(f'collisions: adjacent links are not checked against each other ({srdf}); an '
