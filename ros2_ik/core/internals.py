@@ -6,7 +6,7 @@ from ros2_ik.core.collision.self_pairs import listed
 from ros2_ik.core.functions import *
 from ros2_ik.core.motion import *
 from ros2_ik.core.path import *
-from ros2_ik.core.poses import quaternion_rotation
+from ros2_ik.core.poses import quaternion_pose
 from ros2_ik.core.problem import *
 from ros2_ik.core.request import *
 from ros2_ik.core.robot.packages import urdf_for_others
@@ -18,7 +18,7 @@ from ros2_ik.core.strict_yaml import read_yaml
 
 __all__ = [
     'Indices', 'COLLISIONS_OFF', 'not_checked', 'field_value', 'FieldValue', 'function_kinds',
-    'quaternion_rotation', 'read_function', 'spec_fields', 'written_kinds', 'urdf_for_others',
+    'quaternion_pose', 'read_function', 'spec_fields', 'written_kinds', 'urdf_for_others',
     'braking_motion', 'PathCollision', 'PathCollisionCheck', 'PathOptions',
     'PATH_OPTIONS', 'PathSearch', 'TimedPath', 'ALL_AXES', 'largest_change', 'TargetError',
     'default_group', 'default_tip', 'Defaults', 'group_tips', 'IKRequest', 'prepare', 'World',

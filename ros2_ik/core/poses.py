@@ -68,16 +68,16 @@ def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
                       (-1, 4, 4))
 
 
-def quaternion_rotation(xyzw: Sequence[float], what: str,
-                        fault: Callable[[str], Exception]) -> Array:
-    """Return the rotation matrix (3, 3) of a quaternion; raises `fault` unless its norm is 1."""
-    norm = math.hypot(*xyzw)
+def quaternion_pose(numbers: Sequence[float], what: str,
+                    fault: Callable[[str], Exception]) -> pin.SE3:
+    """Return the pose x y z qx qy qz qw; raises `fault` unless the quaternion's norm is 1."""
+    norm = math.hypot(*numbers[3:])
     if norm < 1e-9:
         raise fault(f'{what} is zero; the identity is x y z w = 0 0 0 1')
     if abs(norm - 1) > QUATERNION_SLACK:
         raise fault(f'{what} has norm {norm:.6g}; it must be 1')
-    rotation: Array = pin.Quaternion(np.array(xyzw) / norm).toRotationMatrix()
-    return rotation
+    # from a list: three times as fast as from a rotation matrix and an array
+    return pin.XYZQUATToSE3([*numbers[:3], *(number / norm for number in numbers[3:])])
 
 
 def _fault(T: Array) -> str:

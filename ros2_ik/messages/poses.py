@@ -5,11 +5,10 @@ from functools import partial
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Status
-from ros2_ik.core.internals import quaternion_rotation
+from ros2_ik.core.internals import quaternion_pose
 from ros2_ik.messages.request_error import RequestError
 
 if TYPE_CHECKING:
@@ -26,8 +25,7 @@ def placement(position: 'Point | Vector3', rotation: 'Quaternion', what: str,
     numbers = [position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w]
     if not math.isfinite(sum(numbers)):
         raise RequestError(status, f'{what} has a number that is not finite: {numbers}')
-    return pin.SE3(quaternion_rotation(numbers[3:], f'the quaternion of {what}',
-                                       partial(RequestError, status)), np.array(numbers[:3]))
+    return quaternion_pose(numbers, f'the quaternion of {what}', partial(RequestError, status))
 
 
 def read_pose(pose: 'Pose', what: str) -> pin.SE3:

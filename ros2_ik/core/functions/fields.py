@@ -13,7 +13,7 @@ import pinocchio as pin
 from ros2_ik.core import checks
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.poses import as_placement, FARTHEST, quaternion_rotation
+from ros2_ik.core.poses import as_placement, FARTHEST, quaternion_pose
 
 MOST_ROWS = 1000   # largest number of rows of one function
 _AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xyz', count)]
@@ -205,9 +205,9 @@ def _placed(point: list[float], turn: list[float]) -> pin.SE3:
     """Return the SE3 with a position and either roll pitch yaw (as in URDF) or a quaternion."""
     if not np.isfinite(point + turn).all():
         raise InvalidConstraintError(f'the numbers {point + turn} are not all finite')
-    rotation = (pin.rpy.rpyToMatrix(np.array(turn)) if len(turn) == 3
-                else quaternion_rotation(turn, 'the quaternion', InvalidConstraintError))
-    return pin.SE3(rotation, np.array(point))
+    if len(turn) == 3:
+        return pin.SE3(pin.rpy.rpyToMatrix(np.array(turn)), np.array(point))
+    return quaternion_pose(point + turn, 'the quaternion', InvalidConstraintError)
 
 
 # -- checks of arguments ------------------------------------------------------------------------
