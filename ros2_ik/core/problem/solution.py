@@ -78,13 +78,14 @@ class IKSolution:
     travel: JointChange | None = None
     not_checked: tuple[str, ...] = ()
 
-    _compute: Callable[[str], object] | None = field(init=False, repr=False, default=None)
+    _compute: Callable[['IKSolution', str], object] | None = field(
+        init=False, repr=False, default=None)
 
     @classmethod
-    def lazy(cls, compute: Callable[[str], object], status: Status, best_q: Array,
+    def lazy(cls, compute: Callable[['IKSolution', str], object], status: Status, best_q: Array,
              alternatives: tuple['IKSolution', ...]) -> 'IKSolution':
         """
-        Return a solution with these fields; `compute(name)` computes another field when read.
+        Return a solution with these fields; `compute(solution, name)` computes others when read.
 
         Lazy, because a program that solves in a loop reads few of the fields.
         """
@@ -98,7 +99,7 @@ class IKSolution:
     def __getattr__(self, name: str) -> Any:
         if name not in FIELDS or self._compute is None:
             raise AttributeError(f"an IKSolution has no '{name}'")
-        value = self._compute(name)
+        value = self._compute(self, name)
         object.__setattr__(self, name, value)
         return value
 

@@ -10,7 +10,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
-from ros2_ik.core.problem import accept, IKProblem, JointChange, largest_change
+from ros2_ik.core.problem import accept, IKProblem, IKSolution, JointChange, largest_change
 from ros2_ik.core.robot import LIMIT_TOLERANCE
 from ros2_ik.core.solvers.solver import Budget, make_solver
 from ros2_ik.core.solvers.starts import N_NEAR, Starts
@@ -46,11 +46,11 @@ def failure_status(search: 'Search') -> Status:
     return Status.NO_IK_SOLUTION
 
 
-def solution_field(search: 'Search', candidate: 'Candidate', status: Status, name: str) -> object:
-    """Return the field `name` of the solution for a candidate of a search and its status."""
+def solution_field(search: 'Search', one: 'Candidate', solution: IKSolution, name: str) -> object:
+    """Return the field `name` of the solution for a candidate of a search."""
     if name == 'message':
-        return _message(search, candidate, status)
-    return _FIELDS[name](search, candidate) if name in _FIELDS else getattr(search, name)
+        return _message(search, one, solution)
+    return _FIELDS[name](search, one) if name in _FIELDS else getattr(search, name)
 
 
 def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
@@ -60,13 +60,13 @@ def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
     return deepest((*search.unavoidable, *checker.in_collision(candidate.attempt.q)))
 
 
-def _message(search: 'Search', candidate: 'Candidate', status: Status) -> str:
+def _message(search: 'Search', candidate: 'Candidate', solution: IKSolution) -> str:
     """Return the message of a solution: result, largest joint change, joints beyond limits."""
-    travel = _travel(search, candidate)
+    travel = solution.travel
     is_answer = candidate.verdict.accepted or candidate is search.near_enough
     change = f'; largest joint change {travel}' if is_answer and travel is not None else ''
     text = (_found(search) if candidate.verdict.accepted
-            else _failed(search, candidate, status))
+            else _failed(search, candidate, solution.status))
     return text + change + _outside_limits(search)
 
 

@@ -413,7 +413,7 @@ class Search:
 
     def _solution(self, candidate: Candidate, status: Status,
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
-        solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status,
+        solution = IKSolution.lazy(partial(solution_field, self, candidate), status,
                                    candidate.attempt.q, alternatives)
         # lazy fields read this search; if it may continue, compute all now, as pickling does
         if self.ended is None:
