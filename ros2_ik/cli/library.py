@@ -32,7 +32,8 @@ def read_problem(goal: SimpleNamespace, scene: Scene,
         raise IKError('execute: only a node moves a robot; in the viewer click Move there')
     if goal.straight:
         raise IKError('straight: only a node plans straight motions; valid: `ros2_ik path`')
-    return read_request(goal, scene, Defaults(default_timeout=TIMEOUT), no_tf, checker_of)
+    return read_request(goal, scene, joint_values(goal.seed, scene.robot),
+                        Defaults(default_timeout=TIMEOUT), no_tf, checker_of)
 
 
 def no_tf(robot: Robot, frame: str) -> NoReturn:
@@ -48,8 +49,7 @@ def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[s
     try:
         start = robot.to_q(joint_values(goal.seed, robot), at)
         scene = load_scene_of(args, robot, start)
-        request, checker = read_problem(goal, scene,
-                                        lambda scene: make_checker(robot, scene))
+        request, checker = read_problem(goal, scene, lambda scene: make_checker(robot, scene))
         found = prepare(request, World(robot, at, checker))
         found.run()
     except IKError as error:

@@ -232,7 +232,7 @@ def matrix(names, rows, defaults=()):
 
 
 def test_unknown_name_in_allowed_collisions_is_refused(panda):
-    asked = ComputeIK.Request(allowed_collisions=matrix([HAND, 'bxo'], [[True] * 2] * 2))
+    asked = matrix([HAND, 'bxo'], [[True] * 2] * 2)
     with pytest.raises(RequestError, match="allowed_collisions: unknown .*'bxo'") as error:
         with_rules(Scene(panda), asked)
     assert error.value.status is OBJECT
@@ -241,8 +241,7 @@ def test_unknown_name_in_allowed_collisions_is_refused(panda):
 def test_allowed_collisions_of_a_request_extend_those_of_the_scene(panda):
     scene = Scene(panda).allow('panda_link1', HAND)
     names = ['panda_link1', HAND, 'panda_link3']
-    with_more = with_rules(scene, ComputeIK.Request(
-        allowed_collisions=matrix(names, [[False, False, True]] * 3)))
+    with_more = with_rules(scene, matrix(names, [[False, False, True]] * 3))
     assert with_more.allowed.allowed('panda_link1', HAND)
     assert with_more.allowed.allowed('panda_link1', 'panda_link3')
-    assert with_rules(scene, ComputeIK.Request()) is scene
+    assert with_rules(scene, AllowedCollisionMatrix()) is scene

@@ -42,8 +42,9 @@ def no_tf(robot, frame):
 
 
 def question(robot, lookup=no_tf, **fields):
-    return read_request(ComputeIK.Request(**fields, avoid_collisions=False), Scene(robot),
-                        DEFAULTS, lookup, lambda scene: None)[0]
+    request = ComputeIK.Request(**fields, avoid_collisions=False)
+    return read_request(request, Scene(robot), joint_values(request.seed, robot), DEFAULTS,
+                        lookup, lambda scene: None)[0]
 
 
 # -- poses ----------------------------------------------------------------------------------
@@ -149,7 +150,7 @@ GRIPPER = 'right_gripper_base_link'
 def moved(robot, constraints=(), costs=(), checker=None, **fields):
     """Return the group of a request ('' for none) and the joints that it moves."""
     request = ComputeIK.Request(constraints=list(constraints), costs=list(costs), **fields)
-    asked, _ = read_request(request, Scene(robot), DEFAULTS, no_tf, lambda scene: checker)
+    asked, _ = read_request(request, Scene(robot), {}, DEFAULTS, no_tf, lambda scene: checker)
     problem = prepare(asked, World(robot, checker=checker)).problem
     return problem.group or '', set(problem.joint_names)
 

@@ -100,8 +100,8 @@ class IKEndpoint(Endpoint):
         `state` is the parsed state of the seed, None if it must be parsed here.
         """
         robot, parameters = self.description.current(), self.parameters
-        state = state or self.scene.of_state(message.seed, robot, 'seed')
-        request, checker = read_request(message, state.scene, parameters,
+        scene, seed = state or self.scene.of_state(message.seed, robot, 'seed')
+        request, checker = read_request(message, scene, seed, parameters,
                                         self.transforms.lookup(message.execute),
                                         self.scene.checker)
         if message.execute and not parameters.controllers:
