@@ -170,7 +170,9 @@ class Endpoint:
 
     def header(self, frame_id: str) -> Header:
         """Return a header with the current time of the node's clock."""
-        return Header(stamp=self.node.get_clock().now().to_msg(), frame_id=frame_id)
+        header = Header(frame_id=frame_id)
+        header.stamp.sec, header.stamp.nanosec = self.node.get_clock().now().seconds_nanoseconds()
+        return header
 
 
 def make_endpoints(node: Node, **parts: Any) -> list[Endpoint]:

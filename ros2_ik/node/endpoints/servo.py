@@ -28,7 +28,7 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller, motion_limits
 from ros2_ik.node.controllers.robot_controllers import active_joints
-from ros2_ik.node.endpoints.endpoint import Endpoint, timer
+from ros2_ik.node.endpoints.endpoint import Endpoint, publisher, timer
 from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.servo.loop import Loop, Session
 from ros2_ik.node.servo.messages import Begin, FromServo, MODES, OFF, State, WAITS
@@ -64,8 +64,8 @@ class Servo(Endpoint):
         self._stops, self._paused, self._switching = 0, False, False
         self._offs = 0      # number of requests to switch off
         self._base = np.zeros(0)            # last base positions sent to the process
-        self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
-        self._moveit_status = self.node.create_publisher(MoveItStatus, '~/servo/moveit_status', 10)
+        self._status = publisher(self.node, ServoStatus, '~/servo/status')
+        self._moveit_status = publisher(self.node, MoveItStatus, '~/servo/moveit_status')
         self._timer = timer(self.node, UPDATE_PERIOD, self._send_changes)
         self._timer.cancel()
         self.serve(SwitchServo, '~/servo/switch', self.switch)

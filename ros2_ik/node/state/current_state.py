@@ -43,7 +43,7 @@ class CurrentState:
           A stale reading, or else the neutral position, is used and noted.
         """
         limit = self._parameters.joint_state_timeout or float('inf')
-        values, lacking = dict(given), defaultdict[str, list[str]](list)
+        values, lacking = dict(given), defaultdict[tuple[str, str, str], list[str]](list)
         # by stamp and receipt, which the joints of a message share: rclpy's clock takes 5 us
         ages = dict[tuple[int, float], float]()
         for joint in robot.joints:
@@ -60,12 +60,12 @@ class CurrentState:
             if name in needed:
                 raise RequestError(Status.ROBOT_STATE_STALE, self._missing_reason(
                     robot, name, reading, limit))
-            if name in free | checked:
+            if name in free or name in checked:
                 what, where = ('no', 'neutral') if reading is None else ('stale', 'last known')
                 use = 'the search started' if name in free else 'collisions were checked'
-                lacking[f'{what} joint_states of {{}}: {use} at the {where} position'].append(
-                    f"'{name}'")
-        notes = [text.format(listed(names)) for text, names in lacking.items()]
+                lacking[what, use, where].append(f"'{name}'")
+        notes = [f'{what} joint_states of {listed(names)}: {use} at the {where} position'
+                 for (what, use, where), names in lacking.items()]
         return Start(robot.to_q(values), notes)
 
     def known(self, robot: Robot) -> dict[str, Any]:
