@@ -18,12 +18,9 @@ def are_within(f, lower, upper, tolerance):
 @part
 def turned(value, seed, lower, upper):
     """Return a value [rad] plus the full turns, within limits, that bring it nearest the seed."""
-    # 0 turns are always allowed: by rounding, the value may be slightly beyond a limit
-    least = min(np.ceil((lower - value) / TURN), 0.0)
-    most = max(np.floor((upper - value) / TURN), 0.0)
+    least, most = np.ceil((lower - value) / TURN), np.floor((upper - value) / TURN)
     turns = min(max(np.rint((seed - value) / TURN), least), most)
-    if turns == 0:
-        return value
+    # by rounding, the sum may be slightly beyond a limit
     return min(max(value + TURN * turns, lower), upper)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from ros2_ik.core.kernels.comparisons import turned
 from ros2_ik.core.kernels.descents import CONVERGED
 from ros2_ik.core.kernels.lm import descend_from
-from ros2_ik.core.kernels.rows import fill_values, layout_of, work_of
+from ros2_ik.core.kernels.rows import fill_values, layout_of, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.starts import (
     draw_start,
@@ -72,7 +72,13 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
 
     Return the squared error, exit flag, iterations, number of starts used and the next start.
     """
-    work, limits = work_of(at), own[LIMITS:LIMITS + 2]
+    work, limits, near = work_of(at), own[LIMITS:LIMITS + 2], own[NARROW:NARROW + 2]
+    # random starts: ignore limits that full turns can always restore, as more descents succeed;
+    # from the seed, such turns would take a joint far away
+    free = limits.copy()
+    for j in turning:
+        if limits[1, j] - limits[0, j] >= TURN:
+            free[0, j], free[1, j] = -np.inf, np.inf
     best, flag, iterations, used, k = np.inf, 0, 0, 0, first
     change = 0.0
     while k <= last:
@@ -87,7 +93,7 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
         draw_start(k, state, own, bases)
         error, done, ended = descend_from(
             at, parameters, addresses, own[TRIAL],
-            own[NARROW:NARROW + 2] if 0 < k <= N_NEAR else limits, rows, bounds, options,
+            limits if k == 0 else near if k <= N_NEAR else free, rows, bounds, options,
             min(limit, most - iterations), work)
         iterations, used, k = iterations + done, used + 1, k + 1
         # keep the best end; a solution replaces any end

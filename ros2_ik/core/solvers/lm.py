@@ -40,6 +40,8 @@ class LevenbergMarquardt(Solver):
     "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO
     2011). Without `use_error_damping`, lambda = `damping_bias`. If a step would move a joint
     beyond its limit, the joint is held at the limit and the step is solved for the other joints.
+    Descents from random starts ignore limits a full turn or more apart: full turns bring their
+    ends within these limits.
 
     A descent takes at most `attempt_iterations`. It ends earlier if six consecutive iterations do
     not bring |e|^2 below 0.8 of its lowest value so far, or if one of MATLAB's two tolerances is

@@ -90,6 +90,20 @@ def test_turn_of_a_revolute_joint_is_the_nearest_within_its_limits(load, judge_o
     assert turned > 8
 
 
+@pytest.mark.parametrize('limit, is_ignored', [(2 * np.pi, True), (np.pi, True), (3.1, False)])
+def test_descents_from_random_starts_ignore_limits_a_full_turn_apart(limit, is_ignored):
+    text = urdf(joint('table', 'revolute', 'base', 'arm', axis=Z, limits=(-limit, limit)))
+    robot, judge = Robot.from_urdf(text), TreeJudge(text)
+    # the descent from the seed ends at the limit
+    T, seed, restarts = judge.transform({'table': limit + 0.9}, 'arm'), [limit - 0.1], set[int]()
+    for state in range(20):
+        solution = solve_pose(robot, 'arm', T, seed, random_state=state)
+        check(judge, solution, [('arm', T)])
+        assert abs(solution.q[0]) <= limit
+        restarts.add(solution.restarts)
+    assert (restarts == {1}) == is_ignored
+
+
 @pytest.mark.parametrize('multiplier, whole', [(-2.0, True), (0.5, False)])
 def test_joint_turns_only_if_its_mimic_joint_turns_too(multiplier, whole):
     text = urdf(joint('lead', 'continuous', 'base', 'a', axis=Z),
