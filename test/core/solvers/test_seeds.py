@@ -32,14 +32,6 @@ from ros2_ik.core.internals import Search
 from ros2_ik.core.solvers.serialization import pack, unpack
 
 
-def test_seed_outside_the_limits_is_refused_by_its_joint(small):
-    robot = small('zero_links')
-    T = Configuration(robot, robot.neutral).transform('tip')
-    solution = solve_pose(robot, 'tip', T, {'elbow': -120.0}, timeout=1.0, random_state=0)
-    assert "outside the limits in the seed: 'elbow' at -120 (limits" in solution.message
-    assert 'in the seed' not in solve_pose(robot, 'tip', T, timeout=1.0).message
-
-
 def test_joint_outside_its_limits_that_no_target_needs_is_clamped(load):
     """The legs are searched apart, and no target depends on the head."""
     robot, start = load('talos'), {'head_1_joint': 0.7864, 'leg_left_4_joint': 0.5}
@@ -90,18 +82,16 @@ def test_turn_of_a_revolute_joint_is_the_nearest_within_its_limits(load, judge_o
     assert turned > 8
 
 
-@pytest.mark.parametrize('limit, is_ignored', [(2 * np.pi, True), (np.pi, True), (3.1, False)])
-def test_descents_from_random_starts_ignore_limits_a_full_turn_apart(limit, is_ignored):
+@pytest.mark.parametrize('limit', [2 * np.pi, np.pi])
+def test_descents_from_random_starts_ignore_limits_a_full_turn_apart(limit):
     text = urdf(joint('table', 'revolute', 'base', 'arm', axis=Z, limits=(-limit, limit)))
     robot, judge = Robot.from_urdf(text), TreeJudge(text)
     # the descent from the seed ends at the limit
-    T, seed, restarts = judge.transform({'table': limit + 0.9}, 'arm'), [limit - 0.1], set[int]()
+    T = judge.transform({'table': limit + 0.9}, 'arm')
     for state in range(20):
-        solution = solve_pose(robot, 'arm', T, seed, random_state=state)
+        solution = solve_pose(robot, 'arm', T, [limit - 0.1], random_state=state)
         check(judge, solution, [('arm', T)])
-        assert abs(solution.q[0]) <= limit
-        restarts.add(solution.restarts)
-    assert (restarts == {1}) == is_ignored
+        assert abs(solution.q[0]) <= limit and solution.restarts == 1
 
 
 @pytest.mark.parametrize('multiplier, whole', [(-2.0, True), (0.5, False)])
