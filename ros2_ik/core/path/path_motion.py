@@ -184,6 +184,9 @@ class PathSearch:
         poses = [here.transform(target.tip, target.relative_to)]
         # without repeated poses
         for pose in self.poses:
+            # a free orientation must not count as length
+            if not target.counted[3:].any():
+                pose = np.vstack([np.column_stack([poses[0][:3, :3], pose[:3, 3]]), pose[3]])
             if not np.allclose(pose, poses[-1], rtol=0.0, atol=EQUAL):
                 poses.append(pose)
         problem = problem.again(poses[:1])

@@ -48,6 +48,8 @@ class ShippedRobot:
             content, valid = dict(read_yaml(path.read_text('utf-8')) or {}), fields(cls)[1:]
             for name in content.keys() - {one.name for one in valid}:
                 raise ValueError(unknown_name('field', name, [one.name for one in valid]))
+            if missing := {'description', 'urdf'} - content.keys():
+                raise ValueError(f'missing fields: {", ".join(sorted(missing))}')
             return cls(path.stem, **{key: value for key, value in content.items()
                                      if value not in (None, '')})
         except (OSError, ValueError, TypeError) as error:

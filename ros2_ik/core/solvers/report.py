@@ -150,8 +150,8 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
         if not accept(eased, end.q).violations:
             names = ' and '.join(ROTATIONS[axis] for axis in axes)
             numbers = ' '.join(f'{weight:g}' for weight in weights)
-            return (f'{len(problem.active.columns)} joints cannot meet all axes of the target; '
-                    f'with {names} free (weights {numbers}) they reach the target')
+            return (f'{len(problem.active.columns)} joints do not meet all axes of the target '
+                    f'within their limits; with {names} free (weights {numbers}) they reach it')
     return ''
 
 

@@ -133,6 +133,15 @@ def test_tip_stops_at_sharp_corners_only(panda):
     assert np.linalg.norm(Configuration(panda, q[corner]).transform(TIP) - poses[-2]) < 1e-4
 
 
+def test_free_orientation_does_not_slow_the_tip(panda):
+    asked, (T,) = search(panda, [(0, 0.3, 0)])
+    problem = asked.problem.varied(targets=[PoseTarget(TIP, T, weights=(1, 1, 1, 0, 0, 0))])
+    turned = T @ pin.SE3(pin.exp3(np.array([2.0, 0, 0])), np.zeros(3)).homogeneous
+    one, other = (PathSearch(problem, [end], LIMITS, 0.1, PathOptions()) for end in (T, turned))
+    assert one.run() and other.run()
+    assert one.solution().times[-1] == other.solution().times[-1] < 4.0
+
+
 def test_equal_poses_need_no_motion(panda):
     asked, _ = search(panda, [(0, 0, 0)] * 3)
     assert asked.run() and asked.solution().fraction == 1.0

@@ -49,7 +49,7 @@ def test_unknown_robot_is_refused_by_name(wrong, near):
 
 
 @pytest.mark.parametrize(('text', 'words'), [
-    ('', "'description' and 'urdf'"), ('urdf: a.urdf', "missing 1 required .* 'description'"),
+    ('', 'missing fields: description, urdf'), ('urdf: a.urdf', 'missing fields: description'),
     ('{description: d, urdf: u, grop: arm}', "did you mean 'group'"),
     ('urdf: [', 'expected the node content')])
 def test_malformed_config_file_is_refused_with_its_name(tmp_path, text, words):
