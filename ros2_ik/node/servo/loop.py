@@ -80,7 +80,7 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     # after loading, which takes a second and would stall the driver and the node
     _raise_priority()
     # Without shared memory: if this process is killed, Fast DDS may leave shared memory in which
-    # the next process receives nothing (eProsima/Fast-DDS#5053).
+    # the next process receives nothing (eProsima/Fast-DDS#5053). No effect on LOCALHOST.
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(

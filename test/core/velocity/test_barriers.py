@@ -276,6 +276,28 @@ def test_move_objects_is_atomic(slider):
     assert q[0] == pytest.approx(0.78, abs=1e-3)
 
 
+def test_driven_joint_near_an_object_does_not_stop_the_others(load):
+    """Past defect: the left arm stopped in one step as the right gripper came near a box."""
+    robot = load('baxter')
+    q = robot.to_q({'left_s1': -.55, 'left_e1': .75, 'left_w1': 1.26, 'right_s1': -.55,
+                    'right_e1': .75, 'right_w1': 1.26})
+    scene = Scene(robot).add(SceneObject('box', [Box([.3, .3, .1])], pose((.646, -.841, -.007))))
+    left, right = robot.group('left_arm').joint_names, robot.joint('right_s1').velocity_index
+    program = VelocityProgram(
+        robot, [joint_velocity_task(np.full(7, 0.2), names=left)], 0.004, driven=['right_s1'],
+        locked=[name for name in robot.joint_names if name not in (*left, 'right_s1')],
+        barriers=[CollisionBarrier(CollisionChecker(robot, scene), 0.01)])
+    velocity = np.zeros(robot.nv)
+    velocity[right] = 0.04
+    for _ in range(150):
+        program.reset(velocity)
+        step = program.step(q)
+        q, velocity = step.q, step.v
+        assert velocity[right] == pytest.approx(0.04)
+        assert velocity[robot.joint('left_w0').velocity_index] == pytest.approx(0.2, abs=1e-3)
+    assert 'collisions' in step.relaxed
+
+
 def test_reported_scale_includes_shortened_steps(load):
     """The path of a scaled task curves over a barrier, so the step is halved."""
     panda, rng = load('panda'), np.random.default_rng(0)
