@@ -355,5 +355,5 @@ def test_rebase_keeps_an_attached_object_and_a_world_object_of_one_id():
     own = EMPTY.attach(SceneObject('tool', [BOX]), 'left_hand', at=AT)
     rebased = own.rebased(EMPTY, EMPTY.add(SceneObject('tool', [BOX])))
     assert set(rebased.objects) == set(rebased.attached) == {'tool'}
-    with pytest.raises(InvalidSceneError, match='different robots have no difference'):
+    with pytest.raises(InvalidSceneError, match='scenes of different robots'):
         own.rebased(EMPTY, Scene(Robot.load('ur5')))
