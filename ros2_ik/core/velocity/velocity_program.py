@@ -36,7 +36,7 @@ from ros2_ik.core.velocity.velocity_result import (
 
 DAMPING = 1e-9      # default weight of |dq|^2
 MAX_SEARCHES = 3    # largest number of solves of a step that approaches pairs without rows
-LEAST_EXCESS = 1e-6     # excess of a step that counts, also beyond that without the step [m]
+OWN_EXCESS = 1e-6   # excess of a step beyond that of the driven joints alone, to halve it [m]
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _NO_INERTIA = np.zeros((0, 0))
@@ -335,14 +335,14 @@ class VelocityProgram:
         driven = self._box[row.ACCELERATION] == 0
         excess, allowed = self._excess_at(found.q), (0.0,) * len(self._distances)
         if any(excess):
-            # driven joints and objects may approach each other, or a link that cannot evade:
-            # a stop of the other joints would not help
-            allowed = self._excess_at(pin.integrate(self.robot.model, q,
-                                                    np.where(driven, found.step, 0.0)))
+            # driven joints may approach what the other joints cannot move away: stopping these
+            # would not help
+            alone = pin.integrate(self.robot.model, q, np.where(driven, found.step, 0.0))
+            allowed = tuple([by and by + OWN_EXCESS for by in self._excess_at(alone)])
             excess = self._excess_at(found.q)
         halvings = 0
         while halvings < kernel.HALVINGS and any(
-                by > least + LEAST_EXCESS for by, least in zip(excess, allowed, strict=True)):
+                by > most for by, most in zip(excess, allowed, strict=True)):
             # driven joints keep their velocity
             step = np.where(driven, 1.0, 0.5) * found.step
             found = found._replace(step=step, scale=0.5 * found.scale,
@@ -354,8 +354,7 @@ class VelocityProgram:
 
     def _excess_at(self, end: Array) -> tuple[float, ...]:
         """Return the excess of each barrier of distances at the end of a step, (nq,)."""
-        found = [distances.excess_at(end) for distances in self._distances]
-        return tuple([by if by > LEAST_EXCESS else 0.0 for by in found])
+        return tuple([distances.excess_at(end) for distances in self._distances])
 
     def near_pairs(self, within: float) -> list[NearPair]:
         """Return the pairs of the last step with a gap below `within` [m], smallest gap first."""
