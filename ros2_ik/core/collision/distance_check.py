@@ -12,7 +12,11 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.contacts import Contact, Distances
 from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
-from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
+from ros2_ik.core.collision.pair_model import (
+    DISTANCE_REQUEST,
+    follower_reduction,
+    PairModel,
+)
 from ros2_ik.core.kernels.boxes import fill_distance_slopes
 
 LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]
@@ -97,6 +101,7 @@ class DistanceCheck:
             yield max(found, key=lambda contact: contact.depth)
 
     def _contact(self, k: int, placed: pin.GeometryData) -> Contact:
+        placed.distanceRequests[k] = DISTANCE_REQUEST
         pin.computeDistance(self._pairs.model, placed, k)
         result = placed.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
@@ -119,11 +124,13 @@ class DistanceCheck:
         near = near[at.least[near].argsort(kind='stable')]
         placed = self._place(data, near)
         model, margins, results = self._pairs.model, self._margins, self._pairs.distance_results
+        requests = placed.distanceRequests
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
         for k, least, limit in zip(near.tolist(), at.least[near].tolist(), reaches, strict=False):
             # no later pair is among the `most` nearest
             if least > farthest:
                 break
+            requests[k] = DISTANCE_REQUEST
             pin.computeDistance(model, placed, k)
             distance = results[k].min_distance - margins[k]
             computed.append(distance)

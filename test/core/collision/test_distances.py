@@ -140,6 +140,21 @@ def test_distances_up_to_a_maximum_are_complete(load):
             assert len(few.names) == len(few.jacobian) == len(few.normal) == min(3, len(near))
 
 
+def test_distances_are_bitwise_equal_after_queries_at_other_configurations(load):
+    robot, scene = load('panda'), scattered(load('panda'), seed=3)
+    # vertices of a turned part, in common planes: several of them are equally far in a direction
+    ring = [[0.1 * np.cos(a), 0.1 * np.sin(a), z] for a in np.arange(48) * np.pi / 24
+            for z in (0.0, 0.2)]
+    checker = CollisionChecker(robot, scene.attach(SceneObject('part', [ConvexHull(ring)]),
+                                                   'panda_hand'))
+    configurations = [robot.random_q(np.random.default_rng(i)) for i in range(20)]
+    first = [checker.distances(q, np.inf) for q in configurations]
+    for q, before in reversed([*zip(configurations, first, strict=True)]):
+        again = checker.distances(q, np.inf)
+        np.testing.assert_array_equal(again.distance, before.distance)
+        np.testing.assert_array_equal(again.normal, before.normal)
+
+
 # -- gradients ----------------------------------------------------------------------------
 
 def gradient(checker, q, wanted, h):
