@@ -230,8 +230,8 @@ def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
         found = LIMIT.fullmatch(name)
         joint, _, most, has = found.groups() if found else ('', '', '', '')
         if most in _LIMITS:
-            yield Spec(name, 1.0, f"Maximum {most} of joint '{joint}' in motions; the velocity "
-                       'limit of the URDF applies as well.', _LIMITS[most], 1e-6, 1e9)
+            yield Spec(name, 1.0, f"Maximum {most} of joint '{joint}' in motions, besides limits "
+                       'of the URDF.', _LIMITS[most], 1e-6, 1e9)
         elif has in _LIMITS:
             yield Spec(name, True, f'Apply joint_limits.{joint}.max_{has}.')
 

@@ -19,8 +19,9 @@ from ros2_ik.core.status import ExitFlag, Status
 if TYPE_CHECKING:
     from ros2_ik.core.solvers.search import Candidate, Search
 
-# adjective of the selected solution in messages, by the option `select`
-_WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
+# adjective of the selected solution in messages, by the option `select`; the first of several
+# solutions is the nearest of them
+_WHICH = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _NAMED = 3
 # limits of a trial search with free axes, which takes a few milliseconds
@@ -89,10 +90,11 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
         return f'there is no solution: {search.conflict}'
     # without depths: only a lower bound of the depth is known
     if search.unavoidable:
+        at_target = 'at this target, ' if search.problem.targets else ''
         return ('there is no solution without contact: '
                 + '; '.join(f"'{contact.first}' touches '{contact.second}'"
                             for contact in search.unavoidable)
-                + '; at this target, no joint that may move can separate them. Use another '
+                + f'; {at_target}no joint that may move can separate them. Use another '
                 'target or seed, or allow contacts that are intended (SRDF, Scene.allow)')
     return _not_found(search, candidate, status)
 

@@ -106,8 +106,8 @@ class VelocityResult:
         """The status as text, with violations and the scale."""
         parts = [self.status.value]
         if self.relaxed:
-            parts.append('relaxed: ' + ', '.join(f'{name} by {by:.3g}'
-                                                 for name, by in self.relaxed.items()))
+            parts[0] += ': ' + ', '.join(f'{name} by {by:.3g}'
+                                         for name, by in self.relaxed.items())
         if self.scale < 1 and self.status is not VelocityStatus.NO_STEP:
             parts.append(f'the step is scaled to {100 * self.scale:.0f} %')
         return '; '.join(parts)
