@@ -1,8 +1,8 @@
 """
-Look at a part with the camera on the hand, from 0.4 to 0.6 m and from above.
+Look at a part with the camera on the hand, from above, at a distance of 0.4 to 0.6 m.
 
-Constraints: a gaze cone, a distance, and a cone of directions of view. A cost keeps the arm near
-its home within these constraints.
+Constraints: the part is in a cone around the camera's axis, the distance is in bounds, and the
+camera's axis is in a cone around the vertical. A cost keeps the arm near its home.
 """
 
 import math

@@ -1,5 +1,5 @@
 """
-Follow targets inside a wall and below a floor without contact.
+Follow targets that are inside a wall and below a floor, without contact.
 
 Counterpart of mink's arm_ur5e: all links keep 1 cm from the objects of the scene and from each
 other, and no joint is faster than 180 degrees per second.

@@ -2,8 +2,8 @@
 Iterate velocity IK until the tool is within 1e-8 of its pose.
 
 Counterpart of Pink's inverse_kinematics_ur10 and, with `--hit-limit`, of its
-inverse_kinematics_piper_viz, where the wrist ends at its limit. To solve for a pose use
-`solve_pose`, which restarts if a descent ends at a limit.
+inverse_kinematics_piper_viz, where the wrist ends at its limit. To find joint values for a pose,
+use `solve_pose` instead: it restarts if a descent ends at a limit.
 """
 
 import sys

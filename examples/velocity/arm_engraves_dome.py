@@ -1,8 +1,8 @@
 """
 Move a tool over a dome, perpendicular to its surface.
 
-Counterpart of mink's arm_panda_engrave: the tip follows a line on the dome, and the tool's axis
-the surface's normal; the rotation about that axis is free.
+Counterpart of mink's arm_panda_engrave: the tip follows a line on the dome, the tool's axis stays
+along the normal of the surface, and the rotation about the axis is free.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def main():
         T = Configuration(robot, q).transform(TIP)
         away.append(np.linalg.norm(T[:3, 3] - point))
         tilt.append(np.degrees(np.arccos(np.clip(-normal @ T[:3, 2], -1, 1))))
-    print(f'once there: at most {1000 * max(away[200:]):.2f} mm from the line, '
+    print(f'after 2 s: at most {1000 * max(away[200:]):.2f} mm from the line, '
           f'{max(tilt[200:]):.2f} degrees from the normal')
     return robot, np.array(path)
 

@@ -2,7 +2,7 @@
 Follow a target that is dragged, and change weights during the loop.
 
 Counterpart of Pink's arm_panda (with its handle and sliders) and mink's arm_panda. The target
-jumps; velocity limits and the gain make the motion smooth. The last target is out of reach: the
+jumps; velocity limits and the gain keep the motion smooth. The last target is out of reach: the
 arm comes to rest, stretched towards the target.
 """
 

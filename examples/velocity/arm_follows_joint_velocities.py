@@ -25,7 +25,7 @@ def main():
         q = step.q
         path.append(q)
         waiting.update(step.active_limits)
-    print('joints that had to wait: ' + ', '.join(sorted(waiting)))
+    print('joints that rested at a limit: ' + ', '.join(sorted(waiting)))
     print(f'they stayed {np.min([q - robot.lower, robot.upper - q]):.2g} rad within their limits')
     return robot, np.array(path)
 

@@ -2,8 +2,8 @@
 Lock the first three joints of an arm for some time, then free them.
 
 Counterpart of mink's arm_panda_dof_freezing: a target swings around the base. With locked joints
-the arm does not reach the target; with free joints it does. A second program starts with the
-velocity of the first program.
+the arm does not reach the target, with free joints the arm reaches it. A second program, without
+locked joints, starts with the last velocity of the first program.
 """
 
 import numpy as np

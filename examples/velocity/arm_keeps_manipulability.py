@@ -47,8 +47,8 @@ def main():
         away = np.linalg.norm(Configuration(robot, path[-1]).transform(TIP)[:3, 3]
                               - target[:3, 3])
         measures = [measure(robot, q) for q in path]
-        print(f'{name} the task: measure on average {np.mean(measures):.4f}, '
-              f'{1000 * away:.2f} mm away')
+        print(f'{name} the task: mean manipulability {np.mean(measures):.4f}, '
+              f'{1000 * away:.2f} mm from the target')
         paths[name] = np.array(path)
     return robot, paths
 

@@ -43,7 +43,7 @@ def main():
         T = Configuration(robot, q).transform('tool0')
         ray = target - (T @ [*LENS, 1])[:3]
         off.append(np.degrees(np.arccos(T[:3, 2] @ ray / np.linalg.norm(ray))))
-    print(f'{off[0]:.1f} degrees off at first, at most {max(off[200:]):.3f} after 1 s')
+    print(f'{off[0]:.1f} degrees from the target at first, at most {max(off[200:]):.3f} after 1 s')
     return robot, np.array(path)
 
 

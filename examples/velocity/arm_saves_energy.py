@@ -1,8 +1,8 @@
 """
 Follow a figure eight with minimum kinetic energy.
 
-Counterpart of mink's kinetic_energy_reg: the task has only the position of the tool, so joints are
-redundant, and light links move rather than heavy links.
+Counterpart of mink's kinetic_energy_reg: the task constrains only the position of the tool, so the
+arm is redundant, and moves its light links rather than its heavy links.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def main():
             away.append(np.linalg.norm(Configuration(robot, step.q).transform('tool0')[:3, 3]
                                        - target[:3, 3]))
         print(f'weight {weight:g}: {np.mean(spent):.4f} J on average, '
-              f'at most {1000 * max(away):.2f} mm away')
+              f'at most {1000 * max(away):.2f} mm from the target')
         paths[weight] = np.array(path)
     return robot, paths
 

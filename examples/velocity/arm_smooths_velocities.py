@@ -3,7 +3,7 @@ Track a target that suddenly moves, without and with smooth velocities.
 
 Counterpart of Pink's arm_ur3_velocity_smoothing: a lower gain, a damping task and an acceleration
 limit, which holds exactly in each step. An arm with this limit lags, since it must be able to stop
-at the target; with the target's velocity it does not lag.
+at the target. If the program is given the velocity of the target, the arm does not lag.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
 Track the same pose by a soft task and by a hard task.
 
-Counterpart of mink's arm_panda_elastic: a posture pulls a soft task off its target; a hard task is
-exact, and comes as near as possible if the target is out of reach. Every step has a result, so no
-penalties and no second program are needed.
+Counterpart of mink's arm_panda_elastic: a posture task pulls the tip off a soft task's target; a
+hard task is exact, or comes as near as possible if the target is out of reach. Every step has a
+result, so that neither penalties nor a second program are needed.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ def main():
                 step = program.step(path[-1])
                 path.append(step.q)
             away = np.linalg.norm(step.errors[TIP][:3])
-            print(f'{name}, target moved by {offset}: {1000 * away:.3f} mm away, '
+            print(f'{name}, target moved by {offset}: {1000 * away:.3f} mm from it, '
                   f'{step.status.value}')
             paths[name, offset[0]] = np.array(path)
     return robot, paths

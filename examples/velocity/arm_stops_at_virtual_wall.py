@@ -1,8 +1,8 @@
 """
-Track a target that moves through a wall, and stop before the wall.
+Track a target that moves through a virtual wall, and stop at the wall.
 
 Counterpart of Pink's barriers/arm_ur5: a barrier on one coordinate of the tool. The target swings
-to y = 0.65 m and back; the tool stays below 0.4 m, and moves along the wall.
+between y = -0.65 m and 0.65 m; the tool stays within +-0.4 m, and moves along the wall.
 """
 
 import numpy as np

@@ -3,7 +3,7 @@ Track a target on a circle with the tool of an arm.
 
 Counterpart of Pink's arm_ur3, arm_kinova_gen2 and arm_ur3_sparse_solver, and of mink's arm_iiwa,
 arm_ur5e_actuators and arm_so101. The argument selects another robot: `python arm_tracks_target.py
-kinova`. There is only one QP solver, for all sizes.
+kinova`. ros2_ik has one QP solver for problems of all sizes.
 """
 
 import sys

@@ -70,7 +70,7 @@ def main(*options):
         away.append(max(np.abs(step.errors[tip][:3]).max() for tip in TIPS))
     place = Configuration(robot, q).transform('palm_link')[:3, 3]
     print(f'palm {1000 * np.linalg.norm(place - target[:3, 3]):.3f} mm from its target, '
-          f'finger tips after 1 s at most {1000 * max(away[200:]):.3f} mm from their places in it')
+          f'finger tips after 1 s at most {1000 * max(away[200:]):.3f} mm from their targets')
     return robot, np.array(path)
 
 

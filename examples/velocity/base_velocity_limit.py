@@ -1,7 +1,8 @@
 """
 Move a floating base to a distant target, within velocity limits.
 
-Counterpart of Pink's floating_base_velocity_limit, with a Bolt, a biped on a free-flyer joint.
+Counterpart of Pink's floating_base_velocity_limit. The robot is the biped Bolt on a free-flyer
+joint.
 """
 
 import numpy as np

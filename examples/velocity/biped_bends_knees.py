@@ -1,9 +1,9 @@
 """
 Lift and lower the feet of a suspended biped, as if it bent its knees.
 
-Counterpart of Pink's upkie_crouching, visualize_in_meshcat and visualize_in_yourdfpy, with a Bolt:
-the feet move up and down, and sideways motion is free. With the argument `freeflyer` a task holds
-the base instead of its mounting.
+Counterpart of Pink's upkie_crouching, visualize_in_meshcat and visualize_in_yourdfpy, with the
+biped Bolt: the feet move up and down, and their sideways motion is free. The base is fixed; with
+the argument `freeflyer` the base is free, and a task holds it.
 """
 
 import sys
@@ -52,7 +52,7 @@ def main(root_joint='fixed'):
         path.append(q)
         at = Configuration(robot, q)
         away.append([abs(at.transform(foot)[2, 3] - targets[foot][2, 3]) for foot in FEET])
-    print(f'feet at most {1000 * np.max(away):.3f} mm from the height they should have; '
+    print(f'feet at most {1000 * np.max(away):.3f} mm from their target height; '
           f'knees bent up to {np.degrees(np.abs(path).max(axis=0)[-1]):.1f} degrees')
     return robot, np.array(path)
 

@@ -1,9 +1,9 @@
 """
 Move a mechanism whose links form a closed loop.
 
-Counterpart of mink's biped_cassie, whose legs have such loops, and of Pink's humanoid_draco3,
+Counterpart of mink's biped_cassie, whose legs have closed loops, and of Pink's humanoid_draco3,
 where one joint follows another. A URDF is a tree, so the loop is cut at a pin, and a hard task
-keeps both halves of the pin together. The mechanism is a four-bar linkage, driven by one joint.
+keeps the pin in its hole. The mechanism is a four-bar linkage, driven by one joint.
 """
 
 import numpy as np

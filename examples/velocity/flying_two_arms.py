@@ -2,8 +2,8 @@
 Move the body of a flying robot up and down, while its hands track targets in the world.
 
 Counterpart of Pink's flying_dual_arm_ur3 and mink's flying_dual_arm_ur5e, with a Baxter on a
-free-flyer joint: q has a quaternion, velocities have six numbers for the body, and steps are
-integrated on the manifold.
+free-flyer joint. In q the body has a position and a quaternion, in velocities a twist of six
+numbers; steps are integrated on the manifold.
 """
 
 import numpy as np

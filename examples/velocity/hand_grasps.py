@@ -2,7 +2,7 @@
 Close the fingers of a hand around a ball.
 
 Counterpart of mink's hand_shadow, with an Allegro hand: each finger tip has a target position, and
-a posture task determines the remaining freedom.
+a posture task determines the remaining degrees of freedom.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def main():
     for tip in TIPS:
         away = np.linalg.norm(Configuration(robot, q).transform(tip)[:3, 3]
                               - grasp.transform(tip)[:3, 3])
-        print(f'{tip}: {1000 * away:.3f} mm from its place')
+        print(f'{tip}: {1000 * away:.3f} mm from its target')
     return robot, np.array(path)
 
 

@@ -2,7 +2,7 @@
 Squat by moving the centre of mass up and down, with fixed feet and hands.
 
 Counterpart of Pink's humanoid_g1_com and humanoid_jvrc_com and of mink's humanoid_g1, humanoid_h1
-and humanoid_apollo. The feet have hard tasks: they do not move for any other task.
+and humanoid_apollo. The tasks of the feet are hard, so that no other task moves the feet.
 """
 
 import numpy as np
@@ -50,7 +50,7 @@ def main():
         errors.append(np.linalg.norm(Configuration(robot, q).center_of_mass() - wanted))
     end = Configuration(robot, q)
     moved = [np.abs(end.transform(foot) - at.transform(foot)).max() for foot in FEET]
-    print(f'centre of mass at most {1000 * max(errors):.2f} mm from where it should be')
+    print(f'centre of mass at most {1000 * max(errors):.2f} mm from its target')
     print(f'feet moved by {1e6 * max(moved):.3f} micrometres')
     return robot, np.array(path)
 

@@ -1,5 +1,5 @@
 """
-Reach over a table with both wrists, standing, without contact with the table.
+Reach over a table with both wrists while standing, without contact with the table.
 
 Counterpart of mink's humanoid_g1_teleop: a barrier on selected pairs only (wrists and table,
 wrists and thighs). The right wrist's target is inside the table top, so the wrist stops above it.

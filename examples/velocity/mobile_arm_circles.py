@@ -1,9 +1,10 @@
 """
 Drive a mobile manipulator on a circle, while its hand stays at a point.
 
-Counterpart of Pink's mobile_stretch and stretch_world_target, of mink's mobile_stretch, and with
-`--relative` of Pink's stretch_relative_target, where the hand's target is relative to the base and
-moves up and down. The robot is a Tiago on a planar joint; the hand's task has the larger weight.
+Counterpart of Pink's mobile_stretch and stretch_world_target and of mink's mobile_stretch. With
+`--relative`: of Pink's stretch_relative_target, where the target of the hand is relative to the
+base, and moves up and down. The robot is a Tiago on a planar joint; the task of the hand has a
+larger weight than that of the base.
 """
 
 import sys

@@ -23,7 +23,7 @@ TIAGO = ShippedRobot('tiago', 'PAL Tiago', 'tiago_description/robots/tiago_no_ha
                          'arm_3_joint': -1.5, 'arm_4_joint': 1.8})
 DT = 0.01               # [s]
 HAND = 'arm_tool_link'
-FIRM = 1e4
+FIRM = 1e4              # weight of the task that holds the base
 
 
 def main():

@@ -1,9 +1,9 @@
 """
 Move an omnidirectional base between two targets that jump, on straight lines.
 
-Counterpart of Pink's mobile_omni_wheeled_robot, where a base that also turns drives an arc (the
-screw of its error). In ros2_ik the errors of position and heading are separate, and the base
-drives straight. The robot is a Tiago on a planar joint.
+Counterpart of Pink's mobile_omni_wheeled_robot, where the base drives an arc while it turns, since
+its error is one twist. In ros2_ik the errors of position and heading are separate, so that the
+base drives on a straight line. The robot is a Tiago on a planar joint.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def main():
         x, y, theta = path[-1][:3]
         print(f'base at x {x:.4f} m, y {y:.4f} m, {np.degrees(theta):.2f} degrees')
     across = np.array([q[:2] for q in path]) @ [0.6, 0.8]
-    print(f'at most {1000 * np.abs(across).max():.3f} mm beside the straight line')
+    print(f'at most {1000 * np.abs(across).max():.3f} mm from the straight line')
     return robot, np.array(path)
 
 

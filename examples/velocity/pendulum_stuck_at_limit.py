@@ -2,8 +2,8 @@
 Compare velocity IK, which stops at a joint limit, with a search that finds the pose.
 
 Counterpart of Pink's one_dof_configuration_limit: a pendulum may turn from 0 to 2 pi. From 0.5 rad
-the shorter direction to 5.5 rad leads through the limit. Velocity IK moves in that direction and
-rests at the limit; `solve_pose` restarts from other configurations and finds the solution.
+to 5.5 rad, the shorter direction leads through the limit at 0. Velocity IK moves in this direction
+and rests at the limit; `solve_pose` restarts from other configurations and finds the solution.
 """
 
 import numpy as np

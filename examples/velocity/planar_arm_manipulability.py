@@ -1,9 +1,9 @@
 """
 Bend a planar arm to maximum manipulability, or stretch it to the minimum.
 
-Counterpart of Pink's planar_2dof_manipulability: Yoshikawa's measure of the tip in the plane grows
-until the elbow is at 90 degrees, or with a negative rate shrinks until the arm is stretched or
-folded. Only the rows x and y of the Jacobian count.
+Counterpart of Pink's planar_2dof_manipulability. With a positive rate, Yoshikawa's measure of the
+tip grows until the elbow is at 90 degrees; with a negative rate it shrinks until the arm is
+stretched or folded. Only the rows x and y of the Jacobian count.
 """
 
 import numpy as np

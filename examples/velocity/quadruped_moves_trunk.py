@@ -1,8 +1,8 @@
 """
-Move the trunk of a quadruped over its feet, and the hand of its arm, if any.
+Move the trunk of a quadruped over its fixed feet; the hand of its arm, if any, stays at its pose.
 
 Counterpart of mink's quadruped_go1, with a Unitree Go1, and with the argument `anymal` of its
-quadruped_spot: an ANYmal with an arm, whose hand stays at its pose.
+quadruped_spot, with an ANYmal that has an arm.
 """
 
 import sys
@@ -60,7 +60,7 @@ def main(name='go1'):
         path.append(q)
     moved = [np.linalg.norm(Configuration(robot, q).transform(frame)[:3, 3]
                             - at.transform(frame)[:3, 3]) for frame in fixed for q in path[::20]]
-    print(f'{name}: what should stay moved by at most {1000 * max(moved):.2f} mm')
+    print(f'{name}: {", ".join(fixed)} moved by at most {1000 * max(moved):.2f} mm')
     return robot, np.array(path)
 
 

@@ -1,8 +1,8 @@
 """
-Squat and sway with a quadruped whose trunk must stay within bounds.
+Move the trunk of a quadruped sideways and up, within bounds.
 
-Counterpart of Pink's barriers/go2_squat: the trunk should sway to both sides and rise by 20 cm; a
-barrier keeps it at y <= 0 and below a height.
+Counterpart of Pink's barriers/go2_squat: the target of the trunk sways to both sides, then rises
+and sinks by 20 cm; a barrier keeps the trunk at y <= 0 and below a height.
 """
 
 import numpy as np

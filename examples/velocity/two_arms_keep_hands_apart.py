@@ -1,8 +1,8 @@
 """
 Move two hands towards each other, and stop in time.
 
-Counterpart of Pink's barriers/yumi_self_collision, with a Baxter: a sphere around each hand, and a
-barrier on the distance of the spheres' centres. Meshes are not used.
+Counterpart of Pink's barriers/yumi_self_collision, with a Baxter: each hand is a sphere, and a
+barrier bounds the distance of the centres of both spheres. Meshes are not used.
 """
 
 import numpy as np
@@ -43,8 +43,8 @@ def main():
         at = Configuration(robot, q)
         apart.append(np.linalg.norm(at.transform('left_gripper')[:3, 3]
                                     - at.transform('right_gripper')[:3, 3]))
-    print(f'the targets meet; the hands come as near as {min(apart):.4f} m, '
-          f'allowed are {APART:.4f} m')
+    print(f'the targets meet; the smallest distance of the hands is {min(apart):.4f} m, '
+          f'the barrier allows {APART:.4f} m')
     return robot, np.array(path)
 
 

@@ -2,8 +2,8 @@
 Swap two hands over a table, and keep all links of the arms apart.
 
 Counterpart of Pink's barriers/kukas_self_collision and of mink's dual_iiwa, dual_panda and
-arm_aloha (with its table), with the two arms of a Baxter: the targets move through each other, and
-the hands around each other.
+arm_aloha (with its table), with the two arms of a Baxter: the targets move through each other, the
+hands move around each other.
 """
 
 from itertools import combinations

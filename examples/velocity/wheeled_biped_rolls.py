@@ -1,9 +1,9 @@
 """
 Drive a wheeled biped whose wheels roll without slipping.
 
-Counterpart of Pink's upkie_rolling: two wheels must roll on the floor (hard tasks), the body
-drives forward, and the wheels swing in front of and behind the body in turns. The URDF in the
-script has two legs with hip, knee and wheel on a free-flyer joint.
+Counterpart of Pink's upkie_rolling: hard tasks let two wheels roll on the floor, the body drives
+forward, and each wheel swings in front of the body and behind it. The URDF in the script has a
+free-flyer joint, and two legs with hip, knee and wheel.
 """
 
 import numpy as np
@@ -57,7 +57,7 @@ def main():
     turned = sum(robot.to_joints(path[-1], names).values()) - sum(
         robot.to_joints(path[0], names).values())
     print(f'the body drove {q[0]:.4f} m, the left wheel turned {turned:.4f} rad '
-          f'= {turned * RADIUS:.4f} m of way')
+          f'and rolled {turned * RADIUS:.4f} m')
     return robot, np.array(path)
 
 
