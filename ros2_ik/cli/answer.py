@@ -27,8 +27,8 @@ class Answer:
 
     `values` are joint values by name: the solution or, without success, the best attempt.
     `errors` are the pose errors of the targets at these values. `constraints` are
-    ConstraintReports, or messages with the same fields. If `not_reached` is True, `values` are a
-    solution, but the motion to the solution failed.
+    ConstraintReports, or messages with the same fields. `not_reached`: `values` are a solution,
+    but the motion to the solution failed. `interrupted`: a signal has ended the search.
     """
 
     status: str

@@ -26,7 +26,7 @@ class BadQuestion(Exception):
     """Raised for invalid input or a missing node; the text is one line for the user."""
 
 
-# request fields, as written in error texts, and the command options that replace them
+# names of request fields in error texts, and the names of the corresponding command options
 OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
            'max_joint_change': '--max-joint-change'}
 
@@ -109,7 +109,7 @@ positive = in_range(float, 1e-9, 1e6)    # for times, lengths and angles
 # -- a running node ----------------------------------------------------------------------------
 
 def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
-    """Add --node and --wait; the help text says that the command waits for `wait`."""
+    """Add --node and --wait; `wait` names in the help text what the command waits for."""
     parser.add_argument('--node', default='/ros2_ik',
                         help='full name of the node (default: /ros2_ik)')
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
@@ -147,7 +147,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     if not Path(args.robot).exists():
         error = UnknownRobotError(args.robot, tuple(shipped_robots()))
         raise BadQuestion(f"no file '{args.robot}', and {error}")
-    # the syntax of the command xacro
+    # the syntax of arguments of the program xacro
     if wrong := [given for given in args.xacro_arg if ':=' not in given]:
         raise BadQuestion(f"--xacro-arg is '{wrong[0]}'; valid: NAME:=VALUE")
     robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
@@ -166,7 +166,7 @@ def refuse_robot_arguments(args: argparse.Namespace) -> None:
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',
                   seed: 'Mapping[str, float | Array] | Array') -> 'Scene':
-    """Return the scene, empty without --scene; `seed` are the robot's joint values."""
+    """Return the scene, empty without --scene; `seed` are joint values that locate the links."""
     from ros2_ik.core import Configuration, load_scene, Scene
     if args.scene is None:
         return Scene(robot)

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    # `ros2_ik robots | head`: redirect stdout, as Python flushes it once more at exit
+    # `ros2_ik robots | head`: redirect stdout, because Python flushes it again at its exit
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE

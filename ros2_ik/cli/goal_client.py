@@ -18,9 +18,9 @@ from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
-TIMEOUT = 20.0        # maximum time without a message of the node, beyond the search's timeout [s]
+TIMEOUT = 20.0        # maximum time without a message from the node after the search's timeout [s]
 RESEND_PERIOD = 5.0   # time after which a request is sent again, as DDS may lose responses [s]
-# without a solution: statuses of completed searches; all others mean a rejected request
+# statuses of searches without a solution; without a solution, others mean a rejected request
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
@@ -31,10 +31,10 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     """
     Send a goal (of `goal_of`) and return the answer; `show` is called with feedback as text.
 
-    `seed` are additional joint values, by name. The goal is sent when the node is ready, at the
-    latest after `wait` seconds. Ctrl-C, SIGTERM and SIGHUP cancel the goal; the answer then is the
-    best attempt, marked as interrupted. Raises BadQuestion. Raises KeyboardInterrupt if the node
-    does not answer the cancellation, after a warning on stderr that the robot may still move.
+    `seed` are additional joint values, by name. Waits up to `wait` seconds for the action, and as
+    long until the node is ready (not with `execute`). Ctrl-C, SIGTERM and SIGHUP cancel the goal;
+    its answer is then marked as interrupted. Raises BadQuestion. Raises KeyboardInterrupt if the
+    node does not answer the cancellation, after a warning that the robot may still move.
     """
     name = f'{client.name}/solve_constrained_ik'
     action = ActionClient(client.node, SolveConstrainedIK, name)
@@ -43,7 +43,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     if seed:
         fill_state(message.seed, seed, seed)
     # If the node does not become ready, its answer has the reason. A goal that moves the robot
-    # is sent at once: a stop during a wait would not prevent the motion.
+    # is sent at once: ~/stop prevents only motions that the node has already received.
     if not goal.execute:
         client.spin_until(lambda: client.is_ready, wait)
     started = time.monotonic()
@@ -62,7 +62,7 @@ class _ActiveGoal:
                  show: Callable[[str], None]) -> None:
         self._client, self._goal, self._show = client, goal, show
         self._timeout = goal.timeout.sec + TIMEOUT
-        self._last = time.monotonic()    # time of the last feedback [s]
+        self._last = time.monotonic()    # time of the start, or of the last feedback [s]
         self.interrupted = False
 
     def _on_feedback(self, message: SolveConstrainedIK.Impl.FeedbackMessage) -> None:
@@ -73,7 +73,7 @@ class _ActiveGoal:
     def result(self, action: ActionClient) -> SolveConstrainedIK.Result:
         """Send the goal and return its result; an interrupt cancels the goal."""
         with interrupts() as came:
-            # an interrupt before acceptance is handled below: only accepted goals can be cancelled
+            # an interrupt before acceptance is handled later: only accepted goals can be cancelled
             handle = self._response(
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
                 'accept the goal', repeat=not self._goal.execute)

@@ -27,7 +27,7 @@ TIMEOUT = 1.0   # default time for a search [s]
 def read_problem(goal: SimpleNamespace, scene: Scene,
                  checker_of: Callable[[Scene], CollisionChecker]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
-    """Return a goal's request and its checker, None if it needs none; raises IKError."""
+    """Return a goal as request, and the checker that it needs, or None; raises IKError."""
     if goal.execute:
         raise IKError('execute: only a node moves a robot; in the viewer click Move there')
     if goal.straight:

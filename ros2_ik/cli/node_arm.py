@@ -35,7 +35,7 @@ class NodeArm(Arm):
 
     `q` (nq,) are the joint_states of the last `step`. `moving` is True: the robot may move by
     itself. Raises BadQuestion if the node's services are not available within `wait` seconds. If
-    the node is restarted later, all requests raise IKError until it is back.
+    the node ends later, all requests raise IKError until the node is started again.
     """
 
     moving = True
@@ -141,7 +141,7 @@ class NodeArm(Arm):
             request = fill(ComputeIK.Request(), goal_of(problem))
         except BadQuestion as error:
             raise IKError(str(error)) from None
-        # the node takes the values of all other joints from joint_states
+        # for all other joints, the node uses the values of joint_states
         fill_state(request.seed, self.robot.to_joints(seed), self._answered)
         return self._answer(request, self._ask(ComputeIK, request, TIMEOUT + request.timeout.sec))
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 EXAMPLE = """examples:
   ros2_ik picture ur5 --joints elbow_joint=90 --deg --scene table --from 30 20 -o ur5.png
   ros2_ik picture panda --xyz 0.45 0.1 0.3 --rpy 180 0 0 --deg --solutions 4 -o answers.png"""
-CANDIDATES = 10    # number of solutions searched / number of solutions drawn
+CANDIDATES = 10    # number of solutions to search for / number of solutions to draw
 
 
 def add_parser(commands: Commands) -> None:
@@ -128,7 +128,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
 
 
 def _far_apart(answers: 'Sequence[Answer]', count: int) -> 'list[Answer]':
-    """Return `count` answers that differ much from each other, the first answer among them."""
+    """Return up to `count` answers that differ much from each other, the first one included."""
     import numpy as np
     # farthest-point sampling: add the answer with the largest distance to all answers chosen
     chosen = [answers[0]]

@@ -58,7 +58,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument('--joy', metavar='TOPIC',
                         help='use a gamepad on this topic instead of keys')
     parser.add_argument('--enable', type=int, default=4, metavar='N',
-                        help='button that must be held for motion (default: %(default)s)')
+                        help='number of the button to hold for motion (default: %(default)s)')
     parser.set_defaults(run=run)
 
 

@@ -28,7 +28,7 @@ FILE_EXAMPLE = """examples:
 CALL_EXAMPLE = """examples:
   ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
   ros2_ik call --node /left/ros2_ik --tip tool0 --xyz 0 0 0.1 --quat 0 0 0 1 --relative-to tool0"""
-# options that have the name of the goal's field
+# options with the same names as fields of the goal
 FIELDS = ('group', 'select', 'solutions', 'random_state', 'execute', 'straight', 'tip_speed')
 
 
@@ -48,8 +48,8 @@ def add_parser(commands: Commands) -> None:
         'constrained', help='joint values under constraints and costs', epilog=FILE_EXAMPLE,
         description='Solve a problem file, whose fields are those of a goal of the action '
                     'solve_constrained_ik. With --robot the library solves the problem, otherwise '
-                    'a running node. With a node, Ctrl-C ends the search, and the best attempt '
-                    'is printed.')
+                    'a running node. With a node, Ctrl-C ends the search, and the command '
+                    'prints the best attempt.')
     constrained.add_argument('file', metavar='FILE', help='the goal as YAML')
     add_node_arguments(constrained, 'the action')
     add_robot_arguments(constrained, '--robot',
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> Exit:
     fields = goal_fields(args)
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import solve_here
-    # follow_frames: the target is relative to the pose that the frame has in the solution
+    # follow_frames: the target is relative to the pose of its frame in the solution
     return solve_here(args, goal_of({**fields, 'follow_frames': True}), args.seed, args.deg)
 
 

@@ -79,7 +79,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
                        help='quaternion instead of --rpy; without both the target is a position '
                             'only')
     group.add_argument('--relative-to', metavar='FRAME', help='frame of the pose (default: the '
-                       'root frame); call uses its current pose')
+                       "root frame); call uses the frame's current pose")
     group.add_argument('--weights', nargs=6, type=float, metavar='W',
                        help="x y z rx ry rz along the target's own axes; 0 frees an axis")
 

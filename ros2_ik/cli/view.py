@@ -62,8 +62,8 @@ def add_parser(commands: Commands) -> None:
     goals.set_defaults(run=run_goals)
     for each in parser, goals:
         each.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
-                          help='frames to drag (default: the default tip of solve; without a '
-                               'node, the tips of all arms of a shipped robot)')
+                          help='frames to drag (default: the default tip of solve; for Baxter '
+                               'without a node, the tips of both arms)')
         each.add_argument('--problem', metavar='FILE', help='problem file of `constrained`, with '
                           'constraints, costs and targets')
 

@@ -1,4 +1,4 @@
-"""Starts a mock robot and the node, and ends both: tools/demo."""
+"""Starts a mock robot and the node, and ends both at its own end: tools/demo."""
 
 import argparse
 import json
@@ -27,9 +27,9 @@ from ros2_ik.mock.controlled_groups import node_parameters
 # faster than the node's defaults, which are for real arms
 SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
 DOMAIN = os.environ.get('ROS_DOMAIN_ID') or '0'
-DISCOVERY_TIME = 2.0    # for DDS to discover running nodes [s]
-END_TIMEOUT = 3.0       # for the programs to end [s]
-START_TIMEOUT = 120.0   # for the node to start and to create its collision geometry [s]
+DISCOVERY_TIME = 2.0    # time for DDS to discover running nodes [s]
+END_TIMEOUT = 3.0       # time for both programs to end before they are killed [s]
+START_TIMEOUT = 120.0   # time for the node to start and to create its collision geometry [s]
 SEARCH_TIMEOUT = 2      # of the request, long enough for a busy machine [s]
 RANDOM_STATE = 7
 TOLERANCE = 1e-4        # of entries of the checked pose matrix; above the node's tolerances [m, 1]
@@ -75,7 +75,7 @@ class Cell:
         return ask_goal(client, goal, START_TIMEOUT)
 
     def holds(self, answer: Answer) -> bool:
-        """Print an answer and its check; return whether pose, limits and contacts are right."""
+        """Print an answer and its check; return whether pose, limits and collisions are right."""
         print_answer(answer, self.robot)
         at = Configuration(self.robot, self.shipped.home | answer.values)
         contacts = self.checker.in_collision(at)

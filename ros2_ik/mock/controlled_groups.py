@@ -25,7 +25,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
 
 
 def node_parameters(shipped: ShippedRobot, robot: Robot) -> dict[str, str | list[str]]:
-    """Return the parameters with which the node ros2_ik commands these controllers."""
+    """Return parameters of the node ros2_ik for the trajectory controllers of these groups."""
     groups = controlled_groups(shipped, robot)
     parameters: dict[str, str | list[str]] = {
         'controllers': [group + TRAJECTORY for group in groups]}

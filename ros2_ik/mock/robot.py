@@ -44,15 +44,15 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # parameters that can be set at any time: default and description
 FAULTS: dict[str, tuple[bool | float | str, str]] = {
     'publish_joint_states': (True, 'false: joint_states are not published; the joints still move'),
-    'time_scale': (1.0, 'speed of the trajectory controllers, as by a speed slider'),
-    'blocked': (False, 'true: the joints are stuck; when released, they move to their commands at '
+    'time_scale': (1.0, 'speed of the trajectory controllers, as set by a speed slider'),
+    'blocked': (False, 'true: the joints are stuck; after that, they move to their commands at '
                 'their velocity limits'),
     'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
     'stamp': (True, 'false: joint_states have no header.stamp'),
     'clock_offset': (0.0, 'time by which header.stamp is ahead of the clock [s]'),
 }
 RANGES = {'time_scale': (0.01, 1.0), 'clock_offset': (-1e8, 1e8)}
-OF_JOINTS = ('blocked', 'time_scale')    # parameters that are attributes of MockJoints
+OF_JOINTS = ('blocked', 'time_scale')    # parameters that are also attributes of MockJoints
 PRIORITY = 50     # SCHED_FIFO priority, as in ros2_control's controller_manager
 PERIOD = 0.01     # period of joint_states and of the controllers [s]
 TF_RATE = 30.0    # rate of messages on /tf [Hz]
@@ -173,8 +173,8 @@ class MockRobot(Node):
         for controller in self._controllers.values():
             if controller.active:
                 controller.update(now.nanoseconds - body.behind)
-        # After a late cycle the next is short, although streamed commands are one period apart.
-        # Count at least one period, so that regular commands are not reported as too fast.
+        # The cycle after a late cycle is short, but streamed commands are one period apart: count
+        # at least one period, so that regular commands are not reported as too fast.
         elapsed = max((now - self._last).nanoseconds * 1e-9, PERIOD)
         for defect in self._body.move(elapsed):
             self.get_logger().error(f'defect: {defect}')
@@ -204,7 +204,7 @@ class MockRobot(Node):
             return
         at, message = Configuration(self._robot, self._robot.to_q(joints)), TFMessage()
         stamp = self.get_clock().now().to_msg()
-        # fixed joints as well, for which robot_state_publisher would use /tf_static
+        # fixed joints as well, whose transforms robot_state_publisher sends on /tf_static
         for joint in self._robot.tree.joints.values():
             T = pin.SE3(np.array(at.transform(joint.child, joint.parent)))
             transform = TransformStamped(header=Header(stamp=stamp, frame_id=joint.parent),

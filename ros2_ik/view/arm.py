@@ -73,7 +73,7 @@ class Answer:
 
 class Arm:
     """
-    A simulated robot at `q` (nq,) in a scene, with its solver; base class of a node's arm.
+    A simulated robot at `q` (nq,) in a scene, with its solver; base class of NodeArm.
 
     If `moving` is True, the robot may move by itself, and `step` must be called every `PERIOD`.
     A method that fails raises IKError with the reason. Only `wake` is thread-safe.

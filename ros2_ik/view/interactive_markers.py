@@ -14,7 +14,7 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
-UPDATE_DEPTH = 100      # depth of the queue of updates, of which a client must not miss any
+UPDATE_DEPTH = 100      # depth of the queue of updates; a client must not miss an update
 ACK_TIMEOUT = 1.0       # maximum time until all clients have received the last update [s]
 FEEDBACK_DEPTH = 10     # depth of the queue of feedback: press, pose and release come in bursts
 

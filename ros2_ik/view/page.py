@@ -19,7 +19,7 @@ from ros2_ik.view.targets import Targets
 from ros2_ik.view.worker import MOVE, Worker
 
 GIZMO_RATIO = 0.25    # size of the gizmos of targets / size of the robot
-FIELD_OF_VIEW = math.radians(45)    # of the initial camera; viser's 75 degrees distort a robot
+FIELD_OF_VIEW = math.radians(45)    # of the initial camera [rad]; viser's 75 deg distort a robot
 CAMERA_RATIO = 1.7    # distance of the initial camera / size of the robot
 # colours of the solved and of the unsolved part of a path
 REACHED, BEYOND = (40, 160, 60), (210, 40, 40)
@@ -136,7 +136,7 @@ class Page:
         lower, upper = arm.robot.sampling_limits()
         for joint in arm.robot.joints:
             unit, step, i = UNIT[joint.rotary], STEP[joint.rotary], joint.index
-            # joints without a range, and those with several values, have no slider
+            # joints with a range below one step, or with several values, have no slider
             if joint.is_scalar and unit * (upper[i] - lower[i]) > step:
                 slider = self.server.gui.add_slider(
                     joint.name, float(unit * lower[i]), float(unit * upper[i]), step,
@@ -202,7 +202,7 @@ class PathOnPage:
         reached = [Configuration(page.session.robot, q).transform(tip) for q in path.q]
         self._draw('reached', [T[:3, 3] for T in reached], REACHED)
         if reached:
-            # the path may be relative to a moving frame: get that frame's pose now from the last
+            # the path may be relative to a moving frame: compute the pose of the frame at the last
             # pose reached
             last, length = path.parameters[-1], path.tool_path.length
             frame = reached[-1] @ np.linalg.inv(path.tool_path.pose(last))

@@ -39,7 +39,7 @@ GHOST_OPACITY = 0.5
 CONTACT = Sphere(0.015)         # shape that marks a contact [m]
 LETTER_HEIGHT = 0.05            # height of the text's letters [m]
 TEXT_DISTANCE = 0.45            # distance of the text above the tip [m]
-SPACE_WIDTH = 0.03              # width of a space, for which RViz's default is 1.3 m [m]
+SPACE_WIDTH = 0.03              # width of a space [m]; RViz's default is 1.3 m
 LINE_LENGTH = 40                # letters in a line of the text
 SCALE = 0.25                    # size of the handles [m]
 BALL = Sphere(0.03)             # handle for free motion and for the menu [m]
@@ -129,7 +129,7 @@ class RvizGoals:
         if self._ended():
             self._worker.end()
         session, moved = self._session, False
-        # move markers whose target changed; in RViz they would snap back otherwise
+        # move the markers of changed targets; RViz would move them back otherwise
         for tip, T in session.targets.items():
             if T is not self._marker_at[tip]:
                 self._markers.move(tip, _pose(T))

@@ -62,7 +62,7 @@ def stop(server: viser.ViserServer) -> None:
 @contextmanager
 def _checked(token: str) -> Iterator[None]:
     """
-    Context manager: viser servers started in the body refuse requests by `refusal`.
+    Context manager: viser servers started in the body refuse requests that `refusal` refuses.
 
     viser has neither access control nor an option for it, so `websockets.asyncio.server.serve` is
     replaced inside the context. Raises RuntimeError if viser did not call the replacement.

@@ -13,7 +13,7 @@ from ros2_ik.core.internals import read_yaml
 from ros2_ik.view.arm import Answer, Arm, Reached, Reader
 
 SOLUTIONS = 8    # number of solutions that 'next solution' searches for
-# timeouts of the two searches during a drag: near the seed and, if this fails, without bounds
+# timeouts of both searches during a drag: near the seed (20 ms), then without bounds (50 ms)
 NEAR_TIMEOUT, DRAG_TIMEOUT = ({'sec': 0, 'nanosec': ms * 1_000_000} for ms in (20, 50))
 MAX_CHANGE = 0.5    # largest joint change in the search near the seed [rad, m]
 NOT_DONE = 'not done: '    # beginning of the status after an error
@@ -179,7 +179,7 @@ class Session:
             return answer
         found = self.arm.solve({**content, 'timeout': DRAG_TIMEOUT}, seed)
         found = replace(found, seconds=answer.seconds + found.seconds)
-        # show the attempt near the seed: best attempts of restarts would make the ghost flicker
+        # show the attempt near the seed: attempts far from the seed would make the ghost flicker
         return found if found.reached is not Reached.NO else replace(answer, message=found.message)
 
     def next_solution(self) -> None:

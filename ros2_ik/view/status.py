@@ -15,9 +15,9 @@ from ros2_ik.view.session import Session
 from ros2_ik.view.surfaces import Color
 
 SMALL = 'font-size:12px;padding:0 12px 6px'
-# a minimum height, because the controls below would jump during a drag otherwise
+# with a minimum height, so that the controls below do not jump during a drag
 STYLE = f'{SMALL};line-height:1.5;min-height:160px'
-# for texts that rarely change: one line, with the whole text as a tooltip
+# for texts that rarely change: one line; a tooltip has the whole text
 ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.6'
 # one click selects the whole text
 CODE = ('user-select:all;white-space:pre-wrap;overflow-wrap:anywhere;max-height:10em;'

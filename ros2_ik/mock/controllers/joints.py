@@ -21,7 +21,7 @@ class MockJoints:
     - `commanded`: the last command of each joint.
     - `blocked`: the joints are stuck. When released, they move to their commands at their velocity
       limits.
-    - `time_scale`: speed of the controllers' time, as set by a speed slider.
+    - `time_scale`: rate of the controllers' time relative to the clock, as set by a speed slider.
     - `behind`: delay of the controllers' time behind the clock [ns].
     """
 
@@ -47,7 +47,7 @@ class MockJoints:
     def command(self, names: Sequence[str], positions: Sequence[float] | Array,
                 velocities: Sequence[float] | Array | None = None) -> None:
         """
-        Command positions, which the joints reach at the next `move`.
+        Command positions, which joints that are not blocked reach at the next `move`.
 
         Without `velocities`, the measured velocities are displacement / cycle time.
         """
