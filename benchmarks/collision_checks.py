@@ -1,12 +1,12 @@
 """
-The cost of the robot's own collision check in a solve.
+The time that the self-collision check adds to a solve.
 
     tools/run python benchmarks/collision_checks.py [--robots ur5] [--solves 300]
 
-Poses of random free states are solved with and without the check, in alternating order, so that
-the processor's caches favour neither. Only problems whose solution without the check is free
-count: for the others the check makes the search continue. Times are mean CPU times [us]. Compare
-ratios within one run only.
+Poses of random collision-free states are solved with and without the check, in alternating order,
+so that the processor's caches favour neither. A problem counts only if the solution without the
+check is collision-free, since otherwise the check makes the search continue. Times are mean CPU
+times [us]. Compare ratios within one run only.
 """
 
 import argparse

@@ -9,7 +9,7 @@ All solvers start at the same random configuration, take turns and have 200 ms. 
 from random configurations until ros2_ik's checker finds no contact. Drake's SNOPT has its
 minimum-distance constraint on the same hulls, and also restarts. An answer counts if yourdfpy's
 frames are at the targets (1e-5 m, 1e-4 rad), the joints are within their limits, and python-fcl
-finds no contact. "wrong" counts claims of success that fail this test.
+finds no contact. "wrong" is the number of claims of success that fail this test.
 """
 
 import argparse
@@ -31,11 +31,11 @@ except ImportError as absent:
     leave(absent, __doc__, 'pytracik drake python-fcl yourdfpy trimesh')
 
 TIMEOUT = 0.2                           # [s]
-LIMITS = 0.02, 0.05, TIMEOUT + 0.05     # of success rates; solvers finish their last descent [s]
+LIMITS = 0.02, 0.05, TIMEOUT + 0.05     # for success rates; a solver may exceed TIMEOUT [s]
 
 
 class ContactJudge(Judge):
-    """Judge of frames and limits that also finds contacts, by python-fcl."""
+    """Judge of frames, limits and, by python-fcl, contacts."""
 
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
@@ -86,7 +86,7 @@ def run_kind(kind: str, options: argparse.Namespace, now: Callable[[], float]
 
 
 def warm(case: Case) -> None:
-    """Have a scene's checker prepare its data, so that no solver's time includes that."""
+    """Let a scene's checker prepare its data, so that no solver's time includes this step."""
     generator = np.random.default_rng(0)
     for _ in range(20):
         case.checker.collides(case.robot.random_q(generator))

@@ -7,11 +7,11 @@ Constrained IK against Drake's SNOPT on the same problems, in one run.
 
 Each problem is made from a hidden random configuration, so it has a solution. Its start is
 random, or within 0.1 rad of that configuration. Both solvers take turns of ten problems (--turn),
-restart from random configurations until 200 ms are over, and are timed without the construction
-of the problem. An answer counts if numpy on yourdfpy's forward kinematics finds every constraint
-met within 1e-4 (m, rad) and every joint within its limits; python-fcl measures distances. "wrong"
-counts claims of success that fail this test. Costs are compared for the first solution, and for
-the best solution found in 50 ms. Compare ratios within one run only.
+and restart from random configurations for up to 200 ms; the construction of a problem is not
+measured. An answer counts if numpy on yourdfpy's forward kinematics finds every constraint met
+within 1e-4 (m, rad) and every joint within its limits; python-fcl measures distances. "wrong" is
+the number of claims of success that fail this test. Costs are compared for the first solution, and
+for the best solution found in 50 ms. Compare ratios within one run only.
 
 `constrained/kinds.py` and `clearance_kinds.py` have the problems. Their terms are in
 `positions.py`, `directions.py`, `whole_body.py` and `clearance.py`, each for both libraries;

@@ -5,8 +5,8 @@ The time from the drag of an interactive marker to the ghost of its answer.
 
 Starts the mock robot, the node and `ros2_ik goals`, with collision checks, and drags the marker as
 RViz does: 30 poses a second, on circles of random size and tilt through the arm's pose. Measures
-from the sending of a pose to the arrival of its ghost. A pose that a newer one replaced before its
-search has no ghost.
+the time from sending a pose to receiving its ghost. A pose that was replaced by a newer pose
+before its search has no ghost.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from visualization_msgs.srv import GetInteractiveMarkers
 
 from ros2_ik.messages.poses import fill_pose, read_pose
 
-RATE = 30.0                    # poses per second
+RATE = 30.0                    # rate of poses [Hz]
 ROUND = 3.0                    # duration of a circle [s]
 MAX_RADIUS = 0.15              # of a circle [m]
 PATIENCE = 60.0                # longest wait for the marker [s]
@@ -135,7 +135,7 @@ def measure(options: argparse.Namespace) -> None:
     for k in range(int(options.seconds * RATE)):
         dragger.until(begin + k / RATE)
         now = time.perf_counter()
-        # equal keys: the first of two poses counts
+        # of two poses with equal keys, the first counts
         sent.setdefault(dragger.drag(name, next(drags)), now)
     dragger.until(time.perf_counter() + 0.5)
     times = [1e3 * (dragger.shown[key] - then) for key, then in sent.items()

@@ -17,7 +17,7 @@ from rclpy.qos import QoSProfile
 from ros2_ik.action import SolveConstrainedIK
 
 PATIENCE = 20.0            # longest wait for the server or an answer [s]
-LONG = Duration(sec=10)    # timeout of a goal that is cancelled before
+LONG = Duration(sec=10)    # timeout of a goal that is cancelled earlier
 
 
 def wait(executor: SingleThreadedExecutor, condition: Callable[[], Any], name: str) -> None:
@@ -59,7 +59,7 @@ class Goals:
         return result.result(), time.perf_counter() - begin
 
     def cancelled(self, target: PoseStamped, after: float) -> float:
-        """Cancel a goal `after` some time [s]; return the time from that request to its result."""
+        """Cancel a goal `after` some time [s]; return the time from cancel to result [s]."""
         handle, result = self.send(target, LONG)
         end = time.perf_counter() + after
         while time.perf_counter() < end:

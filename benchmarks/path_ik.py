@@ -1,18 +1,18 @@
 """
-Weld seams of 1000 poses: solve_path against seeding each pose with the last answer.
+Weld seams of 1000 poses: solve_path, compared with solves from the last answer as seed.
 
     tools/run pip install pytracik yourdfpy
     tools/run python benchmarks/path_ik.py [--robot ur5] [--seams 20] [--starts 4] [--poses 1000]
 
 Each seam is a smooth curve through six random poses of a torch that points down, tilted by up to
-0.9 rad about each axis; the first seam is known to be hard. Seams are left out if one in twenty
-of their poses is out of reach. All solvers take turns on the same seams with the same random
-starts. No solver checks collisions, since TRAC-IK cannot.
+0.9 rad about each axis; the first seam is known to be hard. Other seams count only if every
+twentieth pose is in reach. All solvers take turns on the same seams with the same random starts.
+No solver checks collisions, since TRAC-IK cannot.
 
-A seam is passed if all poses are reached and no joint moves by more than 0.2 rad from one pose to
-the next; yourdfpy's forward kinematics judges all poses (1e-5 m, 1e-4 rad). "fraction" is the
-mean fraction of the poses before the first failure or jump; "largest step" is the largest joint
-change from pose to pose in all seams [rad]. Times are CPU times of this process, per pose.
+A solver passes a seam if it reaches all poses and no joint moves by more than 0.2 rad from one
+pose to the next; yourdfpy's forward kinematics judges all poses (1e-5 m, 1e-4 rad). "fraction" is
+the mean fraction of the poses before the first failure or jump; "largest step" is the largest
+joint change from pose to pose in all seams [rad]. Times are CPU times of this process, per pose.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """
 placo as a solver for whole_body_ik.py, run as a process by an interpreter that has placo.
 
-placo needs another release of Pinocchio than ros2_ik. Reads lines of JSON, and writes one line for
-each: first the robot (URDF, tips, joints), then one problem a line. Answers have the CPU time.
+placo needs another release of Pinocchio than ros2_ik. Reads lines of JSON, first the robot (URDF,
+tips, joints), then one problem per line, and writes one line for each, with the CPU time.
 """
 
 from importlib.metadata import version
@@ -15,7 +15,7 @@ import numpy as np
 import placo
 
 POSITION, ORIENTATION = 5e-6, 5e-5      # tolerances of placo: half of the judge's [m], [rad]
-DROP, PATIENCE = 0.8, 4         # an attempt stalls if 4 iterations leave over 0.8 of the error^2
+DROP, PATIENCE = 0.8, 4         # stalled: 4 iterations leave more than 0.8 of the squared error
 MAX_ITERATIONS = 40             # of an attempt
 ORIENTATION_WEIGHT, REGULARIZATION = 1.0, 1e-6
 

@@ -10,13 +10,13 @@ An answer counts if yourdfpy's forward kinematics puts the tip within 1e-5 m and
 target, and every joint is within its limits. "wrong" counts claims of success that fail this
 test. Compare ratios within one run only.
 
-All solvers take turns on the same problems, ten at a time. With --turn 1 the solver after TRAC-IK
-is measured too slow: TRAC-IK starts and ends a thread for each problem, and the system's work for
-that slows a call of 0.1 us to 5 us.
+All solvers take turns on the same problems, ten at a time. With --turn 1 the times of the solver
+after TRAC-IK are too long: TRAC-IK starts and ends a thread for each problem, and the work of the
+operating system slows the next calls (0.1 us become 5 us).
 
 RTB is the Robotics Toolbox' compiled `ik_LM`. EAIK is a closed form, and returns the solution
-nearest the start; for seven joints it locks one joint at one value after another. --bound also
-measures a `PoseSolver`, which is made once. No solver checks collisions.
+nearest the start; for seven joints it locks one joint at one value after another. With --bound, a
+`PoseSolver`, which is made once, is measured as well. No solver checks collisions.
 """
 
 import argparse
@@ -46,7 +46,7 @@ except ImportError as absent:
 
 ROBOTS = ('panda', 'ur5', 'xarm7', 'baxter', 'kinova')
 TIMEOUT = 0.05    # [s]
-NEAR = 0.1        # largest distance of a near start, of each joint and of a base [rad, m]
+NEAR = 0.1        # largest distance of a near start from the solution, per joint value [rad, m]
 
 
 def ours(robot: Robot, tip: str) -> Solve:

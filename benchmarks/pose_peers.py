@@ -1,4 +1,4 @@
-"""Solvers of other packages that pose_ik.py compares with, with their best settings found."""
+"""Solvers of other packages for pose_ik.py, with the best settings that were found."""
 
 from collections.abc import Callable
 import io

@@ -1,4 +1,4 @@
-"""Records of solvers' times and successes, printed, and written as JSON for docs/benchmarks.py."""
+"""Times and successes of solvers: printed, and written as JSON for docs/benchmarks.py."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -104,7 +104,7 @@ def machine() -> str:
 
 
 def versions(packages: Sequence[str]) -> dict[str, str]:
-    """Return the versions of the installed ones among some packages."""
+    """Return the versions of those packages that are installed."""
     found = {}
     for name in ('ros2_ik', 'numpy', 'numba', 'pin', *packages):
         try:

@@ -6,13 +6,13 @@ ComputeIK and SolveConstrainedIK of a running node, over DDS between processes.
 Starts two empty services (std_srvs/Trigger, and a service of the type ComputeIK that answers at
 once) and the node with a shipped robot, in two processes, and prints round trip times:
 
-1. of the empty services: the cost of DDS and rclpy without, and with, this type's fields;
-2. of ComputeIK for random reachable poses, as a whole and without the solver's own time, with the
-   ratios of the latter to the empty services; all three take turns;
+1. of the empty services: the cost of DDS and rclpy for messages without and with fields;
+2. of ComputeIK for random reachable poses, with and without the time of the search; ratios of the
+   time without the search to those of the empty services; all three services take turns;
 3. of goals of the action for random reachable poses, from sending to the result, and from a
    request to cancel a goal for an unreachable pose to its result;
-4. of ComputeIK and the empty service, in turns without and with four goals for unreachable poses
-   in the worker processes.
+4. of ComputeIK and the empty service, alternately while the worker processes are idle, and while
+   they search for four goals with unreachable poses.
 """
 
 import argparse
@@ -65,7 +65,7 @@ class Client:
 
     def service(self, kind: type, name: str) -> Callable:
         """Return a function: request -> answer, round trip time [s]."""
-        # a deep queue: with Fast DDS the answers to other clients pass through it, too
+        # a deep queue: with Fast DDS the answers to other clients pass through the queue, too
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
         if not client.wait_for_service(PATIENCE):
             sys.exit(f'no service {name}')
@@ -138,7 +138,7 @@ def action(goals: Goals, poses: Iterator[PoseStamped], far: Iterator[PoseStamped
 
 
 def beside_goals(goals: Goals, far: Iterator[PoseStamped], count: int, both: Callable) -> None:
-    """Measure without and with running goals; they alternate, since the machine's load changes."""
+    """Measure alternately without and with open goals, since the machine's load changes."""
     idle, loaded = [], []
     for _ in range(max(1, count // 100)):
         idle += [both() for _ in range(100)]

@@ -1,5 +1,5 @@
 """
-Loops of velocity IK against Pink, mink and placo: the same targets, limits and steps, in one run.
+Loops of velocity IK, compared with Pink, mink and placo: same targets, limits and steps, one run.
 
     python -m venv placo && placo/bin/pip install placo
     tools/run pip install pin-pink mink 'mujoco<4' daqp yourdfpy trimesh
@@ -8,13 +8,13 @@ Loops of velocity IK against Pink, mink and placo: the same targets, limits and 
 A Panda's tool, Baxter's two grippers, and Talos' hands and feet move from random target to random
 target under position and velocity limits, 250 steps of 0.01 s each, with a weak posture task.
 Baxter's and Talos' targets are within 0.5 rad of the start. A Panda does the same among ten
-obstacles, without contact with these or itself. Each solver integrates its own velocities.
+obstacles, without contact with obstacles or itself. Each solver integrates its own velocities.
 
-Joint values alone are judged: the largest violation of position and velocity limits, the final
-distance of the frames from their targets (yourdfpy's forward kinematics), sign changes of joint
-velocities in the last second, when the arm should be at rest, and the smallest distance of two
-links (Pinocchio). Times are CPU times of a step [us]. Compare ratios within one run only, on one
-core (`taskset -c 0 tools/run ...`).
+Criteria are the largest violation of position and velocity limits, the final distance of frames
+from their targets (by yourdfpy), the sign changes of joint velocities in the last second of each
+target, when the arm should be at rest, and the smallest distance of two links (by Pinocchio).
+Times are CPU times of a step [us]. Compare ratios within one run only, on one core (`taskset -c 0
+tools/run ...`).
 """
 
 import argparse
@@ -52,7 +52,7 @@ except ImportError as absent:
 CHILD = Path(__file__).with_name('velocity_placo_child.py')
 DT, STEPS = 0.01, 250      # duration of a step [s], steps for each target
 POSTURE, GAIN = 1e-3, 0.5  # weight of the posture task, gain of all tasks
-MARGIN = 0.01              # between links [m]
+MARGIN = 0.01              # smallest allowed distance between links [m]
 PINK_PAIRS = 20            # pairs in Pink's barrier
 REST = 1e-3                # joints with a lower speed are at rest [rad/s, m/s]
 OBSTACLES = 'panda, ten obstacles'

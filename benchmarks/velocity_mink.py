@@ -7,7 +7,7 @@ import mink
 import mujoco
 import numpy as np
 
-DAMPING = 1e-12    # of the QP, Levenberg-Marquardt damping of all joints
+DAMPING = 1e-12    # Levenberg-Marquardt damping of all joints in the QP
 
 
 class Mink:

@@ -1,5 +1,5 @@
 """
-Poses of several frames at once against placo, on the same problems, in one run.
+IK for poses of several frames at once, compared with placo on the same problems, in one run.
 
     python -m venv placo && placo/bin/pip install placo
     tools/run pip install yourdfpy
@@ -9,8 +9,8 @@ The frames are Baxter's two grippers, and the hands and feet of Talos with a fix
 base. Each problem is made from a random configuration. Its start is random, or within 0.1 rad
 (0.1 m for the base) of that configuration. placo runs in a process of its own, since it needs
 another release of Pinocchio; `placo_child.py` iterates its QP on soft frame tasks, and starts
-again from a random configuration when the error stalls. Both solvers take turns problem by
-problem, with 0.2 s each, and measure the CPU time of their own process.
+again from a random configuration when the error stalls. Both solvers take turns after each
+problem, have 0.2 s for it, and measure the CPU time of their own process.
 
 An answer counts if yourdfpy's forward kinematics puts every frame within 1e-5 m and 1e-4 rad of
 its target, and every joint is within its limits. "wrong" counts claims of success that fail this

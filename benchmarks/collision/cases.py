@@ -12,8 +12,8 @@ from collision.scenes import KINDS, random_start, Targets
 from ros2_ik.core import IKProblem, PoseTarget, Robot, solve
 from ros2_ik.core.collision import CollisionChecker
 
-TRIES = 30           # random restarts that ignore the scene, to find a solution
-EACH = 5             # cases in one scene
+TRIES = 30           # maximum number of random restarts to find a collision-free solution
+EACH = 5             # number of cases in one scene
 TRAC_IK_TIMEOUT = 0.005    # of one attempt [s]
 Ask = Callable[[float], np.ndarray | None]    # timeout [s] -> q (nq,) if success is claimed
 
@@ -38,7 +38,7 @@ class Case:
 
 
 def cases(kind: str, robot: Robot, count: int, first: int = 0) -> list[Case]:
-    """Make the cases of a kind, which depend only on the `first` seed; each scene has one seed."""
+    """Make cases of a kind; scene k has the random seed `first` + k, in every process."""
     found: list[Case] = []
     _, make_scene, make_targets = KINDS[kind]
     seed = first

@@ -89,14 +89,14 @@ def bin_(robot: Robot, generator: np.random.Generator) -> Scene:
 
 
 def in_bin(scene: Scene, generator: np.random.Generator) -> Targets:
-    """Return a pose in the bin that points down."""
+    """Return a pose in the bin, with a hand that points down."""
     middle = scene.objects['bottom'].pose.translation
     place = middle + generator.uniform((-0.09, -0.09, 0.05), (0.09, 0.09, 0.12))
     return {PANDA: pose(place, tilted(DOWN, generator, 0.2))}
 
 
 def table(robot: Robot, generator: np.random.Generator) -> Scene:
-    """Make a board on two legs in front of the arm."""
+    """Make a board on two legs in front of the arm, and a floor."""
     z = generator.uniform(0.4, 0.55)
     return boxes(robot, board=((0.6, 1.2, 0.03), (0.65, 0, z)),
                  left=((0.05, 0.05, z), (0.9, 0.55, z / 2)),
@@ -121,7 +121,7 @@ def tool_beside_table(robot: Robot, generator: np.random.Generator) -> Scene:
 
 
 def beside_table(scene: Scene, generator: np.random.Generator) -> Targets:
-    """Return a pose beside the table's edge that points down."""
+    """Return a pose beside the table's edge, with a hand that points down."""
     edge = scene.objects['table'].pose.translation[1] - 0.3
     place = (generator.uniform(0.3, 0.6), edge - generator.uniform(0.03, 0.06),
              generator.uniform(0.25, 0.4))
@@ -144,7 +144,7 @@ def clutter(robot: Robot, generator: np.random.Generator) -> Scene:
 
 
 def in_clutter(scene: Scene, generator: np.random.Generator) -> Targets:
-    """Return a pose between the objects that points down or away from the arm."""
+    """Return a pose between the objects, with a hand that points down or away from the arm."""
     x, y = generator.uniform((0.5, -0.45), (0.75, 0.45))
     turn = Rotation.from_euler('zy', [np.arctan2(y, x), generator.uniform(np.pi / 2, np.pi)])
     return {PANDA: pose((x, y, generator.uniform(0.08, 0.3)), tilted(turn, generator, 0.1))}

@@ -1,8 +1,8 @@
 """
 The kinds of problems with bounds on distances; `kinds.py` has the others.
 
-Each case has obstacles of its own, which keep their distance from the hidden configuration. A
-kind returns None if that configuration is too near itself. Fingers stay closed.
+Each case has obstacles of its own, with a minimum distance from the robot in the hidden
+configuration. A kind returns None if the robot is too near itself there. Fingers stay closed.
 """
 
 from constrained.clearance import Clear, Near, PairApart

@@ -35,8 +35,8 @@ class Turned(Term):
 
     def drake(self, program):
         frame, relative = program.frame(self.frame), program.frame(self.relative_to)
-        # with a feasibility of 1e-9 SNOPT solves a bound of 0 better in this form than as right
-        # angles between axes
+        # with a feasibility tolerance of 1e-9, SNOPT solves a bound of 0 better in this form than
+        # as right angles between axes
         program.ik.AddOrientationConstraint(relative, RotationMatrix(self.R), frame,
                                             RotationMatrix(), self.upper)
 

@@ -1,10 +1,10 @@
 """
 Drake's InverseKinematics with SNOPT, with the best settings found.
 
-Feasibility is tighter than SNOPT's default, steps are short, and iterations are limited. Failed
-descents restart from random configurations. Costs are minimized from a configuration that meets
-all constraints. Joints that the problem does not move are fixed in the plant. Each setting was
-chosen by trials on these kinds of problems.
+The feasibility tolerance is tighter than SNOPT's default, steps are short, and iterations are
+limited. Failed descents are followed by random restarts. Costs are minimized from a configuration
+that meets all constraints. Joints that the problem does not move are fixed in the plant. Each
+setting was chosen by trials on these kinds of problems.
 """
 
 import logging
@@ -121,7 +121,7 @@ class Question:
             program.EvalBinding(constraint, self._start)
 
     def solve(self, timeout: float, best: bool = False) -> dict[str, float] | None:
-        """Return the first solution that Drake claims, or the one of least cost in the time."""
+        """Return the first claimed solution or, if `best`, that of lowest cost in the timeout."""
         generator, end = np.random.default_rng(self._seed), time.perf_counter() + timeout
         start, found, cost = self._start, None, np.inf
         while True:

@@ -1,4 +1,4 @@
-"""Judge of configurations by other code than the solvers': yourdfpy and numpy."""
+"""Judge of configurations, by code that the solvers do not use: yourdfpy and numpy."""
 
 from judge import FileJudge
 import numpy as np
@@ -21,7 +21,7 @@ class Judge(FileJudge):
         self.joints: dict[str, float] = {}
 
     def look(self, joints: dict[str, float]) -> 'Judge':
-        """Set the joint values, neutral ones where none is given; ignore those of mimic joints."""
+        """Set the joint values, missing ones to neutral; values of mimic joints are ignored."""
         self.joints = {name: joints.get(name, rest) for name, rest in self._neutral.items()}
         self.urdf.update_cfg(self.joints)
         return self

@@ -1,8 +1,8 @@
 """
-The kinds of problems: each returns terms that a hidden random configuration meets.
+The kinds of problems: each function returns terms that a hidden random configuration meets.
 
-`at` is the judge at that configuration, `random` a generator. The terms' classes say how each
-library gets them.
+`at` is the judge at that configuration, `random` a generator. The classes of the terms define them
+for each library.
 """
 
 from judge import angle

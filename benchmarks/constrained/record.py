@@ -9,11 +9,11 @@ from results import Record
 from constrained.cases import Ask, Case
 from constrained.judge import Judge
 
-TIMEOUT, COST_TIMEOUT = 0.2, 0.05    # of the first solution, of the solution of least cost [s]
+TIMEOUT, COST_TIMEOUT = 0.2, 0.05    # for the first solution, for the solution of lowest cost [s]
 
 
 class CostRecord(Record):
-    """A record with the costs of the first solution, and of the best solution in the time."""
+    """A record with the costs of the first solution, and of the best one within COST_TIMEOUT."""
 
     def __init__(self) -> None:
         super().__init__()

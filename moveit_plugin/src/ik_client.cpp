@@ -12,22 +12,22 @@ namespace
 using namespace std::chrono_literals;
 using Code = moveit_msgs::msg::MoveItErrorCodes;
 
-// Longest wait for a silent server; most answers take 2-5 ms.
+// Longest wait for a server that has missed a deadline; most answers take 2-5 ms.
 constexpr auto PATIENCE = 100ms;
-// Requests are sent again to a server that may not have discovered this client yet.
+// Period of sending a request again, since the server may not have discovered this client yet.
 constexpr auto RESEND_PERIOD = 100ms;
 // Period of the check that the service still exists.
 constexpr auto CHECK_PERIOD = 20ms;
-// How long late answers are awaited, which show that the server is alive.
+// Time for which late answers are received: they show that the server is alive.
 constexpr auto KEEP_PENDING = 60s;
-constexpr size_t QUEUE_DEPTH = 100;  // requests of all threads
+constexpr size_t QUEUE_DEPTH = 100;  // depth of the queue for the answers to all threads
 
 rclcpp::Node::SharedPtr make_node(rclcpp::Node & host)
 {
   static std::atomic<unsigned> count{0};
   rclcpp::NodeOptions options;
   options.context(host.get_node_base_interface()->get_context());
-  options.use_global_arguments(false);  // else __node:= of the process renames this node, too
+  options.use_global_arguments(false);  // else __node:= would rename this node, too
   options.start_parameter_services(false).start_parameter_event_publisher(false);
   options.enable_rosout(false);
   const auto name = std::string(host.get_name()) + "_ik_" + std::to_string(count++);

@@ -28,7 +28,7 @@ using Values = std::vector<double>;
 
 namespace
 {
-constexpr uint32_t CANDIDATES = 8;      // solutions of a request whose callback may reject some
+constexpr uint32_t CANDIDATES = 8;      // solutions per request if a callback may reject some
 constexpr double MIN_REMAINING = 1e-3;  // shortest search that is worth a request [s]
 // Largest difference between MoveIt's robot model and the node's [m, rad].
 constexpr double MODEL_TOLERANCE = 1e-3;
@@ -59,7 +59,7 @@ struct Query
   const std::vector<Pose> & poses;  // of the tips, in the base frame
   const Values & seed;              // one value per variable of the group
   double timeout;                   // [s]
-  const Values & limits;            // largest changes from the seed; empty: not bounded
+  const Values & limits;            // largest changes from the seed [rad, m]; empty: no bounds
   const kinematics::KinematicsBase::IKCallbackFn & callback;
   const Options & options;
   const RobotState * context;       // values of the other joints; nullptr: their defaults
@@ -67,7 +67,7 @@ struct Query
 };
 }  // namespace
 
-/// Calls that solve are const and share no state; each call ends by its deadline.
+/// Methods that solve are const and may be called in parallel; each call ends by its deadline.
 class KinematicsPlugin : public kinematics::KinematicsBase
 {
 public:
@@ -345,7 +345,7 @@ private:
   bool accept(
     const Query & query, const RobotState & state, Values & solution, Code & code) const
   {
-    // joint_limits.yaml may give MoveIt narrower limits than the URDF gives the node.
+    // Limits in MoveIt's joint_limits.yaml can be narrower than those of the URDF in the node.
     if (!state.satisfiesBounds(group_)) {
       code.val = Code::NO_IK_SOLUTION;
       return false;

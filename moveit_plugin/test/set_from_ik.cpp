@@ -1,4 +1,4 @@
-// Tests of RobotState::setFromIK with the plugin and a running node; MoveIt's kinematics judge.
+// Tests of RobotState::setFromIK with the plugin and a running node, by MoveIt's kinematics.
 #include <signal.h>
 
 #include <atomic>
@@ -60,7 +60,7 @@ protected:
     wait_for_node();
   }
 
-  /// Wait for the node, which starts later than the plugin: calls fail before.
+  /// Wait for the node, which starts later than the plugin; until then, calls fail.
   static void wait_for_node()
   {
     const auto start = Clock::now();
@@ -299,7 +299,7 @@ TEST_F(SetFromIK, rejects_solutions_for_another_robot)
   EXPECT_EQ(code.val, Code::FAILURE);
 }
 
-// SIGSTOP of the node: like a process that hangs, or was killed and is still listed by DDS.
+// A node stopped by SIGSTOP is like a node that hangs, or was killed and is still listed by DDS.
 TEST_F(SetFromIK, fails_at_once_while_the_node_is_lost_and_finds_it_again)
 {
   const char * pid = std::getenv("IK_NODE_PID");
