@@ -100,7 +100,7 @@ class Course:
             robot, urdf = world.robot, world.urdf
         else:
             urdf.write_text(without_shapes(robot.urdf), encoding='utf-8')
-        # start at zero, or inside the limits if zero is near a limit or beyond
+        # start at zero, or inside the limits if zero is near or beyond a limit
         middle = np.clip(np.zeros(robot.nq), robot.lower + 0.3 * (robot.upper - robot.lower),
                          robot.upper - 0.3 * (robot.upper - robot.lower))
         targets = []

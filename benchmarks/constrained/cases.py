@@ -37,7 +37,7 @@ class Case:
 
 
 def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list[Case]:
-    """Make cases from hidden random configurations; they depend only on the kind and a seed."""
+    """Make cases that random configurations solve; equal arguments give equal cases."""
     found, (_, ask, group) = [], KINDS[kind]
     # joints outside the group stay at zero, where Drake's plant fixes them
     still = np.ones(robot.nq, dtype=bool) if group else np.zeros(robot.nq, dtype=bool)

@@ -7,7 +7,7 @@ from constrained.obstacles import World
 from constrained.term import Term
 from ros2_ik.core import Constraint, MinimumDistance, PairDistance
 
-# influence beyond the bound and of an upper bound, of InverseKinematics in ros2_ik [m]
+# influence: a lower bound plus AHEAD, or FAR for an upper bound (as InverseKinematics) [m]
 AHEAD, FAR = 0.1, 100.0
 # influence of a lower and of an upper bound: the best settings found for Drake [m]
 LOWER_INFLUENCE, UPPER_INFLUENCE = 0.01, 0.3

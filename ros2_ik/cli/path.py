@@ -26,7 +26,7 @@ EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --view
 
 docs/paths.md has all fields of the file"""
-# fields of the file that are no options of solve_path
+# fields of the file that are not options of solve_path
 FIELDS = ('tip', 'path', 'seed', 'tip_speed', 'limits')
 # fields that are poses, by kind of path
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}

@@ -6,7 +6,7 @@ import math
 from ros2_ik.core import Array, Robot
 
 POSITION_TOLERANCE = 1e-6   # accepted excess over a position limit, due to rounding [rad, m]
-VELOCITY_TOLERANCE = 1.02   # accepted velocity / velocity limit, due to sampling
+VELOCITY_TOLERANCE = 1.02   # accepted multiple of a velocity limit, due to sampling
 # accepted displacement / (velocity limit * cycle): two streamed commands may arrive in one cycle
 BURST_TOLERANCE = 2.2
 STEP_TOLERANCE = 1e-3       # smallest displacement in a cycle that can be a defect [rad, m]

@@ -66,7 +66,7 @@ class Trajectory:
 
     @property
     def end(self) -> int:
-        """The time of the last knot [ns], after `begin`."""
+        """Time of the last knot [ns]; `begin` must have been called."""
         return self._knots[-1].time
 
     def sample(self, now: int) -> tuple[Array, Array]:
@@ -128,8 +128,8 @@ def read_knots(message: JointTrajectory, joints: Sequence[str]) -> list[Knot]:
     order = [joints.index(name) for name in message.joint_names]
 
     def ordered(values: Sequence[float]) -> Array:
-        # A duplicate name hides another joint, which gets 0 here. The real controller commands an
-        # arbitrary position for that joint.
+        # If a name appears twice, another joint is missing and gets 0 here. The real controller
+        # commands an arbitrary position for the missing joint.
         full = np.zeros(len(joints))
         full[order] = values
         return full
