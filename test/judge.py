@@ -66,11 +66,11 @@ class Limits:
         leader, multiplier, offset = self.mimics[name]
         return multiplier * self.value(joints, leader) + offset
 
-    def outside(self, joints, tolerance=0.0):
+    def outside(self, joints):
         """Return the joints outside their limits, mimic joints up to rounding."""
         names = []
         for name, (lower, upper) in self.bounds.items():
-            slack = max(tolerance, 1e-9 if name in self.mimics else 0.0)
+            slack = 1e-9 if name in self.mimics else 0.0
             if not lower - slack <= self.value(joints, name) <= upper + slack:
                 names.append(name)
         return names

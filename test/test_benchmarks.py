@@ -67,7 +67,7 @@ def test_benchmarks_page_matches_the_recorded_results():
 
 
 @pytest.mark.parametrize('name', RESULTS)
-def test_plot_matches_the_recorded_results(name):
+def test_plot_of_a_benchmark_matches_the_recorded_results(name):
     text = (ROOT / f'docs/results/{name}.svg').read_text(encoding='utf-8')
     assert text == SCRIPT['picture'](RESULTS[name])
     ratios = sum(len(of) for _, of in SCRIPT['ratios'](RESULTS[name]))

@@ -4,7 +4,7 @@ from pathlib import Path
 import re
 import runpy
 
-from judge import FileJudge
+from judge import angle, FileJudge
 import numpy as np
 import pytest
 
@@ -14,14 +14,10 @@ EXAMPLES = {path.stem: path for path in (Path(__file__).parents[1] / 'examples')
 UP = np.array([0, 0, 1.0])
 
 
-def angle(a, b):
-    return float(np.degrees(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b)))
-
-
 def cup_level(judge, joints):
     T = judge.transform(joints, 'panda_hand_tcp')
     np.testing.assert_allclose(T[:3, 3], (0.45, 0, 0.3), atol=0.01 + 1e-5)
-    assert angle(T[:3, 0], UP) < 1.001
+    assert np.degrees(angle(T[:3, 0], UP)) < 1.001
     assert judge.transform(joints, 'panda_link4')[2, 3] < 0.5 + 1e-2     # a cost, not a constraint
 
 
@@ -29,14 +25,15 @@ def look_at_part(judge, joints):
     T = judge.transform(joints, 'panda_hand')
     ray = np.array([0.55, 0.15, 0.05]) - (T @ [0.05, 0, 0.04, 1])[:3]
     assert 0.4 - 1e-5 <= np.linalg.norm(ray) <= 0.6 + 1e-5
-    assert angle(ray, T[:3, 2]) < 3.001 and angle(T[:3, 2], -UP) < 30.001
+    assert (np.degrees([angle(ray, T[:3, 2]), angle(T[:3, 2], -UP)]) < [3.001, 30.001]).all()
 
 
 def tray_two_hands(judge, joints):
     left, right = (judge.transform(joints, f'{side}_gripper') for side in ('left', 'right'))
     np.testing.assert_allclose((left[:3, 3] + right[:3, 3]) / 2, (0.7, 0, 0.15), atol=0.02 + 1e-3)
     assert np.linalg.norm(left[:3, 3] - right[:3, 3]) == pytest.approx(0.4, abs=1e-3)
-    assert angle(left[:3, 2], -right[:3, 2]) < 0.1 and angle(left[:3, 0], UP) < 1.001
+    angles = angle(left[:3, 2], -right[:3, 2]), angle(left[:3, 0], UP)
+    assert (np.degrees(angles) < [0.1, 1.001]).all()
     assert joints['head_pan'] == 0
 
 

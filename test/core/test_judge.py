@@ -14,7 +14,7 @@ from small_robots import SMALL
 # not gantry: yourdfpy takes an axis of length 2 for two metres a metre
 @pytest.mark.parametrize('name', ['one_joint', 'scara', 'turntable', 'fingers', 'zero_links',
                                   'two_arms', 'all_fixed'])
-def test_judges_agree(name):
+def test_tree_judge_agrees_with_yourdfpy(name):
     tree, file = TreeJudge(SMALL[name]), FileJudge(SMALL[name])
     generator = np.random.default_rng(0)
     leaders = {joint.get('name') for joint in ElementTree.fromstring(SMALL[name]).findall('joint')

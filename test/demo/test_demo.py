@@ -76,7 +76,7 @@ def test_interrupt_ends_a_demo_that_is_starting(start):
 
 @pytest.mark.slow
 @pytest.mark.parametrize('words', [('ur5',), ('xarm7', '--scene', 'bin')], ids=' '.join)
-def test_printed_commands_succeed(start, domain, words):
+def test_commands_printed_by_the_demo_succeed(start, domain, words):
     """The motion needs no --max-joint-change."""
     process = start(*DEMO, '--robot', *words)
     hints = [line.strip() for line in come_up(process) if 'ros2_ik' in line and '--tip' in line]

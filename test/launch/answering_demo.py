@@ -36,7 +36,7 @@ def generate_test_description():
 
 class TestAnswer(unittest.TestCase):
 
-    def test_a_question_is_answered(self):
+    def test_call_to_the_node_of_the_demo_succeeds(self):
         command = [sys.executable, ROOT / 'scripts' / 'ros2_ik', 'call', '--node',
                    '/cell/ros2_ik', '--wait', '30', '--tip', 'tool0', '--xyz', '0.4', '0.1', '0.5',
                    '--seed', 'elbow_joint=1.2']
@@ -49,5 +49,5 @@ class TestAnswer(unittest.TestCase):
 @launch_testing.post_shutdown_test()
 class TestEnd(unittest.TestCase):
 
-    def test_exit_codes(self, proc_info):
+    def test_processes_end_with_exit_code_0(self, proc_info):
         assertExitCodes(proc_info)

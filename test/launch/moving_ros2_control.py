@@ -96,7 +96,7 @@ class TestMotions(unittest.TestCase):
             self.assertEqual(answer.motion_seconds, 0.0, answer.message)   # refused, not failed
             self.executor.spin_once(timeout_sec=1.0)
 
-    def test_a_stop_brakes_and_the_next_motion_arrives(self):
+    def test_stopped_arm_brakes_and_completes_the_next_motion(self):
         self.until(self.moving.service_is_ready, 'no ~/execute')
         self.arrive(0.0)
         self.assertAlmostEqual(self.states[-1][1], 0.0, places=2)
@@ -124,5 +124,5 @@ class TestMotions(unittest.TestCase):
 @launch_testing.post_shutdown_test()
 class TestEnd(unittest.TestCase):
 
-    def test_exit_codes(self, proc_info):
+    def test_processes_end_with_exit_code_0(self, proc_info):
         assertExitCodes(proc_info)

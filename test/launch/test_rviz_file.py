@@ -26,6 +26,6 @@ def test_displays_subscribe_to_the_topics_of_the_node():
                      'MarkerArray': {'/ros2_ik/scene_markers', '/ros2_ik/goals/ghost'}}
 
 
-def test_goals_can_be_dragged_in_the_frame_of_the_panda():
+def test_rviz_file_lets_goals_be_dragged_in_the_root_frame_of_the_panda():
     assert {tool['Class'] for tool in SHOWN['Tools']} >= {'rviz_default_plugins/Interact'}
     assert SHOWN['Global Options']['Fixed Frame'] == Robot.load('panda').root_frame

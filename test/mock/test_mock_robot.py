@@ -237,7 +237,7 @@ def test_joint_command_moves_joints_by_name(mock):
 PAGE = (Path(__file__).parents[2] / 'docs' / 'controllers.md').read_text(encoding='utf-8')
 
 
-def test_page_has_the_parameters_of_the_launch_file():
+def test_controllers_page_has_the_parameters_of_the_launch_file():
     written = yaml.safe_load(re.search(r'```yaml\n(.*?)```', PAGE, re.S)[1])
     given = written['/**']['ros__parameters']
     shipped = shipped_robots()['panda']
@@ -248,13 +248,13 @@ def test_page_has_the_parameters_of_the_launch_file():
             assert parameters[f'{name}.{field}'] == value
 
 
-def test_page_lists_the_faults_and_their_defaults():
+def test_controllers_page_lists_the_faults_and_their_defaults():
     rows = dict(re.findall(r'^\| `(\w+)` \| (\S+) \| ', PAGE.partition('Faults')[2], re.M))
     assert {name: yaml.safe_load(text) for name, text in rows.items()} == {
         name: default for name, (default, *_) in FAULTS.items()}
 
 
-def test_page_names_the_controllers_of_the_robots():
+def test_controllers_page_names_the_controllers_of_the_robots():
     text = re.search(r'For example, panda has(.*?)\. Each', PAGE, re.S)[1]
     for name in ('panda', 'ur5', 'baxter'):
         shipped = shipped_robots()[name]

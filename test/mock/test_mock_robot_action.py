@@ -51,7 +51,7 @@ def result(mock, handle):
     return answer.status, answer.result
 
 
-def test_goal_succeeds_at_its_end(arm, client):
+def test_action_goal_succeeds_at_the_end_of_its_trajectory(arm, client):
     handle = send(arm, client, goal(1.0, 0.2))
     assert handle.accepted
     status, answer = result(arm, handle)

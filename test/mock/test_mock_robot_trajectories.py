@@ -64,7 +64,7 @@ def test_points_with_accelerations_are_interpolated_by_quintics(mock, home):
     follows(states, formula, 0.8)
 
 
-def test_joints_may_be_in_any_order(mock, home):
+def test_trajectory_with_joints_in_another_order_is_followed(mock, home):
     goal = dict(zip(ARM, moved(0.1, 0.2, -0.1, 0.3, 0.05, -0.2, 0.15), strict=True))
     names = ARM[::-1]
     states = mock.move(TOPIC, trajectory(names, (0.4, [goal[name] for name in names])))

@@ -178,26 +178,18 @@ GRADIENTS = [('mimic_chain', 'fixed'), ('nested', 'fixed'), ('two_arms', 'planar
 
 @pytest.mark.parametrize(('name', 'root'), GRADIENTS)
 def test_gradients_agree_with_differences_on_all_kinds_of_joints(name, root):
-    """Separate and intersecting, except at kinks."""
+    """Of separate and of intersecting bodies, except at kinks."""
     robot, generator = solid(name, root), np.random.default_rng(1)
     scene = Scene(robot)
     for i, shape in enumerate((Box([0.2, 0.3, 0.25]), Sphere(0.15), Capsule(0.08, 0.3))):
         scene = scene.add(SceneObject(f'thing {i}', [shape],
                                       random_pose(generator, -0.4, 0.5)))
-    scene = scene.attach(tool(), solid_tip(robot))
-    checks_gradients(CollisionChecker(robot, scene), generator, 12)
-
-
-def solid_tip(robot):
-    return next(name for name in ('tip', 'left_tip', 'left_hand') if name in robot.frame_names)
-
-
-def checks_gradients(checker, generator, count):
-    signs, compared = set(), 0
-    for _ in range(count):
-        q = checker.robot.random_q(generator)
+    tip = next(name for name in ('tip', 'left_tip', 'left_hand') if name in robot.frame_names)
+    checker, signs, compared = CollisionChecker(robot, scene.attach(tool(), tip)), set(), 0
+    for _ in range(12):
+        q = robot.random_q(generator)
         found, seen = checker.distances(q, 0.5), set()
-        assert found.jacobian.shape == (len(found.names), checker.robot.nv)
+        assert found.jacobian.shape == (len(found.names), robot.nv)
         for i, names in enumerate(found.names):
             if names in seen:
                 continue

@@ -100,7 +100,7 @@ OTHERS = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" r
 @pytest.mark.parametrize('robot', [fingers(-5e-3), fingers(-4e-5, lower=-0.02),
                                    fingers(-4e-5, srdf=OTHERS)],
                          ids=['deep in neutral', 'deeper elsewhere', 'SRDF'])
-def test_possible_contact_is_checked(robot):
+def test_pair_whose_contact_is_possible_is_checked(robot):
     """Of a posture, of arms beside the hips, or of pairs that an SRDF does not disable."""
     pairs = self_pairs(robot)
     assert pairs.checked == {('left', 'right')} and not pairs.guessed and not pairs.report()

@@ -28,7 +28,7 @@ def clearance(judge, joints):
     return min(judge.distance(*names) for names in judge.pairs)
 
 
-def test_rows_are_the_nearest_pairs_in_order(panda_world):
+def test_minimum_distance_rows_are_the_nearest_pairs_in_order(panda_world):
     robot, checker, judge = panda_world
     function, generator = MinimumDistance(checker, 0.15, 5), np.random.default_rng(0)
     for _ in range(30):

@@ -78,7 +78,7 @@ def body(small):
     return at
 
 
-def test_orientation_has_a_row_per_axis(body):
+def test_frame_orientation_has_a_row_per_axis(body):
     at, reference = body((0.2, 0.5, -0.1)), pose(rotvec=(0.6, 0.1, 0.3))
     value, J = FrameOrientation('body', reference).evaluate(at)
     some = FrameOrientation('body', reference, axes='zx')

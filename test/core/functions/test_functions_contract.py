@@ -87,7 +87,7 @@ def test_name_of_a_registered_kind_is_refused():
 
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_help_shows_plain_types(kind):
+def test_signature_of_each_function_kind_shows_plain_types(kind):
     shown = str(inspect.signature(function_kinds()[kind]))
     assert 'Annotated' not in shown and 'FieldType' not in shown and 'numpy' not in shown
 

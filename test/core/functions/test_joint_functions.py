@@ -20,7 +20,7 @@ def test_joint_positions_equal_those_of_pink(row):
     np.testing.assert_allclose(J[:, pink_columns(at.robot)], row['jacobian'], atol=1e-9)
 
 
-def test_positions_minus_their_reference(small):
+def test_joint_positions_are_relative_to_their_reference(small):
     at = Configuration(small('scara'), [0.1, 0.2, 0.03, 5])
     np.testing.assert_allclose(JointPositions().value(at), at.q)
     np.testing.assert_allclose(JointPositions(['wrist', 'elbow']).value(at), [5, 0.2])
@@ -41,7 +41,7 @@ def test_positions_of_all_joints_are_the_difference_of_configurations(small):
             assert not np.any(JointPositions(None, given).value(reference))
 
 
-def test_mimic_joints_are_refused(small):
+def test_joint_positions_of_a_mimic_joint_are_refused(small):
     with pytest.raises(InvalidConstraintError, match="joint 'b' mimics 'a': name 'a' instead"):
         JointPositions(['d', 'b']).bind(small('mimic_chain'))
     at = Configuration(small('mimic_chain'), {'a': 0.6, 'd': 1})
@@ -62,7 +62,7 @@ def test_continuous_joints_have_signed_differences_up_to_pi(small, value, refere
         np.testing.assert_array_equal(either.jacobian(at), [[1, 0]])
 
 
-def test_labels_get_units_from_the_robot(small):
+def test_labels_of_joint_positions_get_units_from_the_robot(small):
     """Binding does not change the function itself."""
     function = JointPositions(['wrist', 'lift'])
     bound = function.bind(small('scara'))

@@ -15,10 +15,10 @@ LIMITS = MotionLimits(np.array([2.1, 2.1, 2.1, 2.1, 2.6, 2.6, 2.6]), np.full(7, 
                       np.full(7, 60.0))
 
 
-def inside(robot, random, joints=ARM, margin=0.05):
-    limits = [(robot.joint(name).lower + margin, robot.joint(name).upper - margin)
-              for name in joints]
-    return np.array([random.uniform(*pair) for pair in limits])
+def inside(robot, random):
+    """Return values of the arm's joints, 0.05 rad or more within their limits."""
+    joints = [robot.joint(name) for name in ARM]
+    return np.array([random.uniform(one.lower + 0.05, one.upper - 0.05) for one in joints])
 
 
 @pytest.mark.parametrize('start, goal, moved', [
@@ -34,7 +34,7 @@ def test_continuous_joints_take_the_shorter_way(small, start, goal, moved):
 
 
 @pytest.mark.parametrize('goal', [0.3, 1e-9, 0.0])
-def test_first_time_is_positive(small, goal):
+def test_times_of_a_motion_begin_after_0_and_increase(small, goal):
     robot, limits = small('scara'), MotionLimits([1.0], [1.0], [10.0])
     motion = straight_motion(robot, ['wrist'], [0.0], [goal], limits)
     times = motion.times(0.02)
@@ -57,7 +57,7 @@ def test_malformed_starts_and_goals_are_refused(load, changed, error, text):
         straight_motion(load('panda'), ARM, given['start'], given['goal'], LIMITS)
 
 
-def test_joints_of_several_values_are_refused(small):
+def test_straight_motion_of_a_joint_of_several_values_is_refused(small):
     with pytest.raises(InvalidOptionError, match="'fly' is floating"):
         straight_motion(small('nested'), ['fly'], [0], [0], MotionLimits([1], [1], [1]))
 

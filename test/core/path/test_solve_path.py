@@ -176,7 +176,7 @@ def test_malformed_paths_are_refused(ur5, options, error, words):
         solve_path(ur5, **arguments)
 
 
-def test_floating_base_is_refused(load):
+def test_path_of_a_robot_with_a_floating_base_is_refused(load):
     with pytest.raises(InvalidOptionError, match='is floating; only joints of one value'):
         solve_path(load('panda', 'freeflyer'), 'panda_hand_tcp', Line(LEFT, RIGHT))
 

@@ -108,7 +108,7 @@ def test_malformed_configurations_are_refused(robot, q):
         accept(problem(robot), q)
 
 
-def test_limits_of_mimic_joints_apply(small):
+def test_configuration_beyond_the_limit_of_a_mimic_joint_is_rejected(small):
     robot = small('mimic_chain')
     q = np.array([0.41, 0.0])    # then c is at -0.31, its limit -0.3
     asked = IKProblem(robot, [PoseTarget('tip', Configuration(robot, q).transform('tip'))])

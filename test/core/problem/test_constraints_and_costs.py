@@ -97,7 +97,6 @@ def test_bounds_of_a_wrong_number_of_joints_are_refused(robot, bound):
         IKProblem(robot, constraints=[Constraint(JointPositions(), bound, 1.0)])
 
 
-INF, NAN = math.inf, math.nan
 Q = np.array([0.3, 0.5, -0.2, -1.0, 0.4, 0.6, 0.1])
 
 

@@ -41,7 +41,7 @@ def test_status_numbers_equal_those_of_moveit():
     assert {status.name: status.value for status in Status} == MOVEIT | ours
 
 
-def test_a_successful_solution_has_all_fields(small, solved):
+def test_successful_solution_has_all_fields(small, solved):
     robot = small('scara')
     assert solved.success is True and solved.status is Status.SUCCESS
     assert list(solved.joints) == list(robot.joint_names)
@@ -59,7 +59,7 @@ def test_a_successful_solution_has_all_fields(small, solved):
     assert np.abs(other.q - solved.q).max() > 1e-2
 
 
-def test_numbers_are_plain_python(solved, failed):
+def test_numbers_of_a_solution_are_python_types(solved, failed):
     """For JSON and messages."""
     for solution in (solved, failed):
         assert all(type(value) is float for value in solution.best_joints.values())

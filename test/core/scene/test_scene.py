@@ -104,7 +104,7 @@ def test_objects_and_subframes_are_frames():
     assert same(scene.frame_pose('base'), pin.SE3.Identity())
 
 
-def test_names_of_links_and_objects_precede_those_of_subframes():
+def test_names_of_links_and_objects_precede_those_of_named_frames():
     scene = WITH_CUP.with_frames({'left_hand': P, 'cup': P})
     assert scene.frame_pose('cup') == Q
     assert same(scene.frame_pose('left_hand', AT), AT.placement('left_hand'))
@@ -134,7 +134,7 @@ def test_colours_of_objects_can_be_set_and_removed():
     assert WITH_CUP.with_color('cup', None).objects['cup'].color is None
 
 
-def test_clear_keeps_named_frames_only():
+def test_cleared_scene_keeps_only_its_named_frames():
     scene = HELD.add(SceneObject('a', [BOX])).with_padding({'base': 0.1}).with_allowed(
         AllowedCollisions()).with_frames({'camera': P})
     assert scene.clear() == EMPTY.with_frames({'camera': P})

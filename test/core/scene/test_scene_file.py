@@ -139,7 +139,7 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be one or two names'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
 ])
-def test_errors_name_their_place_in_the_file(text, said):
+def test_malformed_scene_file_is_refused_with_the_place(text, said):
     with pytest.raises(InvalidSceneError, match=said):
         load_scene(text, ROBOT)
 

@@ -131,7 +131,7 @@ def test_malformed_allowed_defaults_are_refused(defaults):
         AllowedCollisions(defaults=defaults)
 
 
-def test_changed_matrix_is_a_new_one():
+def test_updated_collision_matrix_leaves_the_old_one_unchanged():
     old = AllowedCollisions({('b', 'a'): True}, {'c': True})
     new = old.updated(AllowedCollisions({('c', 'a'): False}, {'b': True, 'c': False}))
     assert (dict(old.pairs), dict(old.defaults)) == ({('a', 'b'): True}, {'c': True})

@@ -163,7 +163,6 @@ def test_earlier_requests_do_not_change_a_solution():
 
 # -- which solutions are chosen -----------------------------------------------------------------
 
-POSITION = (1, 1, 1, 0, 0, 0)
 ENOUGH = {'timeout': 60.0, 'random_state': 0}
 
 
@@ -245,17 +244,11 @@ def test_selection_that_lacks_its_argument_is_refused(robot):
 
 # -- approximate answers -----------------------------------------------------------------------
 
-OUT = pose((0.8, 0, 0))      # the arm reaches 0.75
-
-
-def reached_for(robot, approximate, weights=POSITION, T=OUT, **arguments):
-    asked = IKProblem(robot, [PoseTarget(TIP, T, None, weights)], **arguments)
-    return solve(asked, approximate=approximate, max_iterations=600, **ENOUGH)
-
-
 def test_locked_joints_and_limits_hold_in_approximate_answers(robot):
-    start = robot.random_q(np.random.default_rng(0))
-    solution = reached_for(robot, (9.0, 9.0), T=pose((5, 0, 0)), start=start, locked=['s2', 'w1'])
+    start, far = robot.random_q(np.random.default_rng(0)), pose((5, 0, 0))
+    asked = IKProblem(robot, [PoseTarget(TIP, far, None, (1, 1, 1, 0, 0, 0))], start=start,
+                      locked=['s2', 'w1'])
+    solution = solve(asked, approximate=(9.0, 9.0), max_iterations=600, **ENOUGH)
     assert solution.status is Status.APPROXIMATE
     assert (solution.q[1], solution.q[4]) == (start[1], start[4])
     assert (robot.lower <= solution.q).all() and (solution.q <= robot.upper).all()

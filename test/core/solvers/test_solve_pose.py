@@ -160,11 +160,11 @@ LOCKED = ('panda_joint3', 'panda_joint5')    # five joints are left: no pose is 
 ASKED = {'timeout': 1.0, 'group': 'arm', 'collisions': False}
 
 
-def displaced(panda, judge, generator, moved, locked=LOCKED):
+def displaced(panda, judge, generator, moved):
     """Return a target at a distance `moved` from the reachable poses."""
     joints = dict(zip(panda.joint_names, panda.random_q(generator), strict=True))
     rest = dict(zip(panda.joint_names, panda.neutral, strict=True))
-    return judge.transform({**joints, **{name: rest[name] for name in locked}}, TIP) @ inverse(
+    return judge.transform({**joints, **{name: rest[name] for name in LOCKED}}, TIP) @ inverse(
         moved(generator))
 
 

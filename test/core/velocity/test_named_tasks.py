@@ -71,7 +71,7 @@ def test_targets_of_gaze_and_axis_tasks_can_be_changed(panda, judge, start):
         assert angle(T[:3, 2], point - T[:3, 3] if wanted is point else direction) < 1e-3
 
 
-def test_a_distance_task_reaches_its_distance(panda, judge, start):
+def test_distance_task_reaches_its_distance(panda, judge, start):
     q = run(panda, [distance_task(TIP, 'panda_link0', 0.4, gain=0.2)], start)
     joints = panda.to_joints(q)
     p = judge.transform(joints, TIP)[:3, 3] - judge.transform(joints, 'panda_link0')[:3, 3]

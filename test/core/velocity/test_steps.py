@@ -198,7 +198,7 @@ def test_joint_with_equal_limits_or_zero_velocity_does_not_move(panda):
     assert locked.v[1] == 0 and locked.q[1] == q[1]
 
 
-def test_values_that_overflow_are_no_step(small):
+def test_step_whose_values_overflow_has_status_no_step(small):
     program = VelocityProgram(small('gantry'), [frame_task('tip', np.eye(4))], DT, limits=())
     step = program.step([1.5e308] * 3)
     assert step.status is VelocityStatus.NO_STEP and not step.v.any() and not step.active_limits
