@@ -19,16 +19,7 @@ def arm(planar_arm):
     return planar_arm
 
 
-def test_self_collisions_are_checked_by_default(command, arm):
-    run = command('solve', arm, *NEAR, '--json', '--timeout', 0.2)
-    assert run.code == 1 and run.json['status'] == 'GOAL_IN_COLLISION'
-    text, = run.json['not_checked']
-    assert '2 links' in text and 'upper, fore' in text
-    run = command('solve', arm, *NEAR, '--timeout', 0.2)
-    assert run.code == 1 and text in run.out.splitlines() and OFF not in run.out.splitlines()
-
-
-def test_missing_meshes_are_refused_unless_collisions_are_allowed(command, arm, tmp_path):
+def test_solve_without_the_meshes_is_refused_unless_collisions_are_allowed(command, arm, tmp_path):
     """No mesh of the robot is found until --package-dir names their folder."""
     trimesh.creation.icosphere(1, 0.12).export(tmp_path / 'ball.stl')
     urdf = tmp_path / 'robot' / 'arm.urdf'
@@ -41,8 +32,13 @@ def test_missing_meshes_are_refused_unless_collisions_are_allowed(command, arm, 
         assert word in reason
     run = command('solve', urdf, *NEAR, '--allow-collisions')
     assert run.code == 0 and OFF in run.out.splitlines()
-    run = command('solve', urdf, *NEAR, '--package-dir', tmp_path, '--json')
-    assert run.json['status'] == 'GOAL_IN_COLLISION'
+    found = 'solve', urdf, *NEAR, '--package-dir', tmp_path, '--timeout', 0.2
+    run = command(*found, '--json')
+    assert run.code == 1 and run.json['status'] == 'GOAL_IN_COLLISION'
+    text, = run.json['not_checked']
+    assert '2 links' in text and 'upper, fore' in text
+    run = command(*found)
+    assert run.code == 1 and text in run.out.splitlines() and OFF not in run.out.splitlines()
 
 
 @pytest.mark.parametrize('avoid', [True, False])

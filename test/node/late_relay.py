@@ -1,8 +1,8 @@
 """
-A process between a robot and who listens to it: joint_states come late, or not at all.
+A process that passes joint_states on late, and drops some of them.
 
-Parameters that can be set at any time: `delay` [s], `lost`, the
-part of messages that is dropped, and `stamps`, whether header.stamp is kept.
+Parameters, which can be set at any time: `delay` [s], and `lost`, the part of messages that is
+dropped.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
-PERIOD = 0.002   # between two looks at what is due [s]
+PERIOD = 0.002   # between two checks for messages that are due [s]
 
 
 class LateRelay(Node):
@@ -22,8 +22,8 @@ class LateRelay(Node):
 
     def __init__(self) -> None:
         super().__init__('late_relay')
-        for name, default in (('delay', 0.0), ('lost', 0.0), ('stamps', True)):
-            self.declare_parameter(name, default)
+        for name in ('delay', 'lost'):
+            self.declare_parameter(name, 0.0)
         self._random = random.Random(1)
         self._due: deque[tuple[int, JointState]] = deque()
         self._publisher = self.create_publisher(JointState, 'late_joint_states', 10)
@@ -33,8 +33,6 @@ class LateRelay(Node):
     def _take(self, message: JointState) -> None:
         if self._random.random() < self.get_parameter('lost').value:
             return
-        if not self.get_parameter('stamps').value:
-            message.header.stamp.sec = message.header.stamp.nanosec = 0
         delay = int(self.get_parameter('delay').value * 1e9)
         self._due.append((self.get_clock().now().nanoseconds + delay, message))
 

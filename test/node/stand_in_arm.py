@@ -172,25 +172,22 @@ class Arm:
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
         self.measured.take(message)
 
-    def execution(self, goal):
-        return MotionExecution(MotionRequest(self.robot, {self.joint: goal}), [self.controller])
-
     def go(self, goal, start=0.0):
         """Start a motion."""
-        execution = self.execution(goal)
+        execution = MotionExecution(MotionRequest(self.robot, {self.joint: goal}),
+                                    [self.controller])
         limits = motion_limits(self.robot, (self.joint,), self.parameters)
         execution.send(straight_motion(self.robot, (self.joint,), [start], [goal], limits), 0.0)
         return execution
 
-    def run(self, seconds, late=0.0, behind=0.0):
-        """Advance; the arm is `late` [s], or only its joint_states are `behind` [s]."""
+    def run(self, seconds, late=0.0):
+        """Advance time; the arm is `late` [s]."""
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
             self.tick()
             # a stream is followed as it is; the node only predicts where it brakes
-            position = (self.sent[-1] if self.sent and self.servo.player and not late + behind else
-                        self.controller.commanded(self.context.now() - late - behind).position[0])
-            self.hear(position, self.stamp - behind)
+            self.hear(self.sent[-1] if self.sent and self.servo.player and not late else
+                      self.controller.commanded(self.context.now() - late).position[0])
 
     def tick(self):
         """Publish the setpoints that are due."""
@@ -208,20 +205,19 @@ class Follower:
     Trajectory controller with a clock of its own, `scale` times as fast, and its joint.
 
     It starts a trajectory `hears` [s] after it was sent, from the state of the joint, by cubic
-    polynomials; `stuck` does not move. joint_states arrive `late` [s], a part of them is `lost`.
+    polynomials. joint_states arrive `late` [s], and a part of them is `lost`.
     `measured`: it starts at the measured velocity instead of its own, like a speed slider.
     `wrapped`: joint_states have angles within one turn.
     """
 
-    def __init__(self, arm, scale=1.0, *, stuck=False, measured=False, wrapped=False, hears=0.0,
+    def __init__(self, arm, scale=1.0, *, measured=False, wrapped=False, hears=0.0,
                  late=0.0, lost=0.0, random=None, every=PERIOD, position=0.0):
-        self.arm, self.scale, self.stuck, self.measured = arm, scale, stuck, measured
+        self.arm, self.scale, self.measured = arm, scale, measured
         self.wrapped, self.hears, self.late, self.every = wrapped, hears, late, every
         self.lost, self.random = lost, random or np.random.default_rng(0)
         self.time, self.position, self.velocity = 0.0, position, 0.0   # per its own second
         self.peak = self.speed = 0.0    # largest acceleration and speed since they were set to 0
         self.way, self.begun, self.seen, self.messages = None, 0.0, arm.controller.told, []
-        self.asked = 0.0                # largest acceleration of the last message
         self._sent, self._told, self._next = deque(), deque(), 0.0
 
     def step(self):
@@ -233,19 +229,18 @@ class Follower:
         self.time += CYCLE * self.scale
         while self._sent and self._sent[0][0] <= self.arm.now:
             self._take(self._sent.popleft()[1])
-        if self.way and not self.stuck:
+        if self.way:
             at = min(self.time - self.begun, self.way.x[-1])
             self.position, self.velocity, change = (float(self.way(at, k)) for k in range(3))
             self.peak = max(self.peak, abs(change) * self.scale**2)
             self.speed = max(self.speed, abs(self.velocity) * self.scale)
 
     def _take(self, message):
-        velocity = 0.0 if self.stuck else self.velocity * (self.scale if self.measured else 1)
+        velocity = self.velocity * (self.scale if self.measured else 1)
         self.way = CubicHermiteSpline(
             [0.0, *map(seconds_of, message.points)],
             [self.position, *(point.positions[0] for point in message.points)],
             [velocity, *(point.velocities[0] for point in message.points)])
-        self.asked = np.abs(self.way(np.linspace(0, self.way.x[-1], 200), 2)).max()
         self.begun = self.time
         self.messages.append(message)
 

@@ -14,7 +14,6 @@ from ros2_ik import core
 from ros2_ik.core import Box, collision_checker, Configuration, Scene, SceneObject, Status
 from ros2_ik.core.internals import function_kinds, written_kinds
 from ros2_ik.messages.constraints import (
-    function_message,
     function_message as function,
     make_function,
     MAX_ROWS,
@@ -94,7 +93,7 @@ def checker(panda):
 def both(kind, example, robot, checker):
     """Return the function of a serialized message, and that of Python."""
     (fields, arguments), kind = example, kind.partition(' ')[0]
-    sent = function_message(kind, **fields)
+    sent = function(kind, **fields)
     received = deserialize_message(serialize_message(sent), Function)
     supplied = (checker,) if kind in ('minimum_distance', 'pair_distance') else ()
     return (make_function(received, robot, checker),
@@ -225,23 +224,11 @@ def test_weight_may_be_a_number_a_row_vector_or_a_matrix(panda):
 
 # -- collision rules ------------------------------------------------------------------------
 
-def matrix(names, rows, defaults=()):
-    return AllowedCollisionMatrix(
-        entry_names=names, entry_values=[AllowedCollisionEntry(enabled=row) for row in rows],
-        default_entry_names=list(defaults), default_entry_values=[True] * len(defaults))
-
-
-def test_unknown_name_in_allowed_collisions_is_refused(panda):
-    asked = matrix([HAND, 'bxo'], [[True] * 2] * 2)
-    with pytest.raises(RequestError, match="allowed_collisions: unknown .*'bxo'") as error:
-        with_rules(Scene(panda), asked)
-    assert error.value.status is OBJECT
-
-
 def test_allowed_collisions_of_a_request_extend_those_of_the_scene(panda):
     scene = Scene(panda).allow('panda_link1', HAND)
-    names = ['panda_link1', HAND, 'panda_link3']
-    with_more = with_rules(scene, matrix(names, [[False, False, True]] * 3))
+    with_more = with_rules(scene, AllowedCollisionMatrix(
+        entry_names=['panda_link1', HAND, 'panda_link3'],
+        entry_values=[AllowedCollisionEntry(enabled=[False, False, True])] * 3))
     assert with_more.allowed.allowed('panda_link1', HAND)
     assert with_more.allowed.allowed('panda_link1', 'panda_link3')
     assert with_rules(scene, AllowedCollisionMatrix()) is scene

@@ -61,9 +61,9 @@ def test_compute_fk_reports_unknown_links(client):
     assert answer.error_code.val == Code.INVALID_LINK_NAME and not answer.fk_link_names
 
 
-def validity(client, state, group='', **constraint):
+def validity(client, state, **constraint):
     return client.call(GetStateValidity, '/check_state_validity', GetStateValidity.Request(
-        robot_state=seed(state), group_name=group, constraints=Constraints(
+        robot_state=seed(state), constraints=Constraints(
             joint_constraints=[JointConstraint(**constraint)] if constraint else [])))
 
 

@@ -39,12 +39,9 @@ ADD, NAN, FAR = CollisionObject.ADD, math.nan, pose(0.0, 0.0, 3.0)
 pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
-def matrix(names, allowed, defaults=None):
+def matrix(names, allowed):
     rows = [AllowedCollisionEntry(enabled=[{a, b} in allowed for b in names]) for a in names]
-    defaults = defaults or {}
-    return AllowedCollisionMatrix(entry_names=names, entry_values=rows,
-                                  default_entry_names=list(defaults),
-                                  default_entry_values=list(defaults.values()))
+    return AllowedCollisionMatrix(entry_names=names, entry_values=rows)
 
 
 def test_returned_scene_can_be_applied_again(client):

@@ -10,7 +10,6 @@ from scene_harness import (
     attached,
     box,
     change,
-    check,
     color,
     diff,
     floor,
@@ -18,7 +17,6 @@ from scene_harness import (
     held,
     HOME,
     objects,
-    pairs,
     place,
     pose,
     refused,
@@ -268,13 +266,3 @@ def test_whole_robot_state_clears_attached_objects(client):
     scene.robot_state.attached_collision_objects = [attached(box('b', 0.02, frame='panda_hand'))]
     applied(client, scene)
     assert set(held(client)) == {'a', 'b'}
-
-
-def test_attached_object_may_touch_its_link_and_touch_links(client):
-    """MoveIt's code does not allow its own link, although its comment says so."""
-    between = box('a', 0.05, at=pose(0, 0, 0.09), frame='panda_hand')
-    applied(client, diff(holding=[attached(between)]))
-    touching = {next(iter(pair - {'a'})) for pair in pairs(check(client)) if 'a' in pair}
-    assert 'panda_hand' not in touching and touching
-    applied(client, diff(holding=[attached(between, touch=sorted(touching))]))
-    assert check(client).valid
