@@ -28,7 +28,7 @@ def angle(R):
     return 2 * math.asin(min(1.0, np.linalg.norm(R - np.eye(3)) / math.sqrt(8)))
 
 
-def test_pose_is_reached(process, judge):
+def test_solve_reaches_a_reachable_pose(process, judge):
     T = judge('panda', REACHABLE, 'panda_hand_tcp', 'panda_link0')
     R = T[:3, :3]
     rpy = math.atan2(R[2, 1], R[2, 2]), -math.asin(R[2, 0]), math.atan2(R[1, 0], R[0, 0])
@@ -62,7 +62,7 @@ def test_target_relative_to_a_moving_frame_holds(command, judge):
     assert np.linalg.norm(found[:3, 3] - [0, 0.2, 0.3]) < 2e-5
 
 
-def test_freed_axis_is_ignored(command, judge):
+def test_unreachable_coordinate_with_weight_0_is_ignored(command, judge):
     run = command('solve', 'panda', '--xyz', 0.4, 0.1, 9, '--rpy', 180, 0, 0, '--deg', '--json',
                   '--weights', 1, 1, 0, 1, 1, 1)
     assert run.code == 0, run.err
@@ -82,7 +82,7 @@ def test_solution_for_a_urdf_file_agrees_with_the_closed_form(command, planar_ar
     assert (x, y) == pytest.approx((0.5, 0.3), abs=2e-5)
 
 
-def test_table_shows_limits(command, planar_arm):
+def test_table_of_joints_shows_their_limits(command, planar_arm):
     run = command('solve', planar_arm, '--xyz', 0.5, 0.3, 0.199)
     assert run.code == 0, run.err
     lines = {line.split()[0]: line for line in run.out.splitlines() if line.strip()}

@@ -45,7 +45,7 @@ def test_robot_of_the_node_waits_for_a_late_srdf(publisher, late):
     assert found is not None and found.groups.keys() == panda.groups.keys()
 
 
-def test_robot_of_the_node_without_an_srdf(publisher):
+def test_robot_of_a_node_without_an_srdf_is_received(publisher):
     panda = Robot.load('panda')
     publisher('robot_description').publish(String(data=panda.urdf))
     with NodeClient('/ros2_ik') as client:

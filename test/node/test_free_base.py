@@ -51,7 +51,7 @@ def test_base_pose_of_the_seed_is_kept(client, robot):
         assert abs(value - ARM[name]) < 1e-3
 
 
-def test_base_of_the_group_is_solved(client, robot):
+def test_base_joint_of_the_group_is_part_of_the_solution(client, robot):
     """The solution contains the base."""
     assert client.set('base_pose', [0.0] * 6 + [1.0]).successful
     whole = robot.srdf.replace('</robot>', """

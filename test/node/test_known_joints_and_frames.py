@@ -136,7 +136,7 @@ def test_message_with_a_missing_position_is_ignored(stream):
     assert 'with 2 names and 1 positions is ignored' in stream.lines[-1]
 
 
-def test_factor_zero_disables_detection_and_a_single_publisher_is_named(monkeypatch):
+def test_contradiction_is_ignored_with_factor_0_and_else_names_a_single_publisher(monkeypatch):
     assert alternate(Stream(monkeypatch, factor=0.0), lambda _: 0.4, lambda _: 0.0) is None
     only = Stream(monkeypatch, ('driver',))
     alternate(only, lambda _: 0.4, lambda _: 0.0)
@@ -182,7 +182,7 @@ def test_wrapping_continuous_joint_is_no_contradiction(stream):
     assert stream.wrong('wrist')
 
 
-def test_jump_is_accepted_after_a_second(stream):
+def test_jump_of_joint_states_is_accepted_after_a_second(stream):
     """A driver may have been restarted with the robot elsewhere."""
     for i in range(300):
         stream.now += 0.01
@@ -199,7 +199,7 @@ def test_age_follows_stamps_and_receipt(stream, how, age):
     assert stream.age() == pytest.approx(age, abs=1e-6)
 
 
-def test_clock_offset_is_named(stream):
+def test_reading_with_an_old_stamp_shows_both_ages(stream):
     for _ in range(100):
         stream.now += 0.02
         stream.tell(0.4, off=-2.0)

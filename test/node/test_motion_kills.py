@@ -66,7 +66,7 @@ def test_unpublished_joint_is_taken_from_the_seed(client, traced):
 
 
 @pytest.mark.parametrize(('moves', 'most'), [(False, 16), (True, 29)])
-def test_a_request_passes_few_files(client, traced, mock, panda, moves, most):
+def test_repeated_request_enters_few_files(client, traced, mock, panda, moves, most):
     mock.set('nan_joint', '')
     at_home(client)
     there = Configuration(panda, {**HOME, 'panda_joint1': 0.1, 'panda_joint4': -2.3})

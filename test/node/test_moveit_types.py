@@ -80,6 +80,6 @@ def hashes():
     return found
 
 
-def test_types_are_those_of_the_full_packages(hashes):
+def test_type_hashes_equal_those_of_the_full_moveit_packages(hashes):
     assert {found.version for found in hashes.values()} == {1}
     assert {name: bytes(found.value).hex() for name, found in hashes.items()} == HASHES

@@ -228,6 +228,6 @@ def test_misspelt_frame_is_refused_with_a_suggestion(held):
     (lambda scene: scene.detach('peg', at=Configuration(scene.robot, scene.robot.neutral)),
      "frame 'peg/tip' was moved or removed"),
     (lambda scene: Scene(scene.robot), "frame 'peg/tip' was moved or removed")])
-def test_frame_that_has_moved_is_named(held, change, told):
+def test_frame_that_moved_during_a_request_is_named(held, change, told):
     """The request's own tool, `gripper`, is no frame of the scene."""
     assert changed_frame(['gripper', 'peg/tip', 'tool'], held, change(held)) == told

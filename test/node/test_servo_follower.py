@@ -258,7 +258,7 @@ def test_arm_of_four_joints_follows_linear_twists(dimensions):
         assert turned(twist, dimensions)[2] == {'follows'}
 
 
-def test_arm_of_four_joints_that_cannot_turn_says_why():
+def test_twist_that_an_arm_of_four_joints_cannot_follow_names_the_reason():
     moved, _, told = turned([0, 0, 0, 0, 0, 0.3])
     assert np.abs(moved).max() < 1e-3
     assert any('4 joints cannot turn the tip as commanded and hold its position' in one

@@ -303,7 +303,7 @@ def pair_under_way(monkeypatch, goal):
 
 
 @pytest.mark.parametrize(('late', 'kept'), [(0.2, True), (0.6, False)])
-def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
+def test_controllers_that_lag_too_far_apart_are_stopped(monkeypatch, late, kept):
     """The path was checked for both together, with the allowed delay."""
     arm, pair, hear, execution = pair_under_way(monkeypatch, 1.0)
     motion, began, outcome = execution.motion, arm.now, None

@@ -24,7 +24,7 @@ def test_websocket_of_another_origin_is_refused(origin, same):
 @pytest.mark.parametrize(('path', 'known'), [
     ('/secret', True), ('/secret/?a=b', True), ('/', False), ('', False), ('/secre', False),
     ('/secrets/', False), ('/x/secret', False), ('/?/secret', False), ('/\udcff', False)])
-def test_path_must_begin_with_the_token(path, known):
+def test_request_whose_path_lacks_the_token_is_refused(path, known):
     assert (refusal('secret', path, {'Host': HOME}) == '') is known
 
 

@@ -47,7 +47,7 @@ def test_each_kind_of_shape_is_tested_here():
 
 
 @pytest.mark.parametrize('kind', sorted(SHAPES))
-def test_surface_is_as_large_as_the_shape(kind):
+def test_drawn_surface_has_the_bounds_of_its_shape(kind):
     shape, low, high = SHAPES[kind]
     surface = shape_surface(shape, (1, 0, 0))
     assert surface.faces.min() >= 0 and surface.faces.max() < len(surface.vertices)
@@ -82,7 +82,7 @@ def test_objects_are_drawn_in_their_colours_and_attached_ones_at_the_hand():
     assert np.abs(pose.homogeneous - hand).max() < 1e-9 and usual != held_usual
 
 
-def test_nearer_surface_hides_except_one_in_front():
+def test_rendered_surface_hides_those_behind_it_except_in_front_ones():
     pytest.importorskip('PIL')
     from ros2_ik.view.picture import camera_on, render
     camera = camera_on(CORNERS, np.array([1.0, 0, 0]), 1.0)    # looks along -x

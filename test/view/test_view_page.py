@@ -84,7 +84,7 @@ targets: [{pose: {position: {x: 0.4, y: 0.1, z: 0.5}, orientation: {x: 1.0, w: 0
     assert set(page.targets.shown) == {'panda_hand', TIP}
 
 
-def test_stop_is_done_before_waiting_jobs_and_drops_motions(page):
+def test_stop_precedes_waiting_jobs_and_drops_motions(page):
     done, begun, go_on = [], threading.Event(), threading.Event()
     page.worker.post(lambda: (begun.set(), go_on.wait(10)))
     assert begun.wait(10)

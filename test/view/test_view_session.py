@@ -55,7 +55,7 @@ def test_dragged_target_is_solved_without_collision_and_moved_to(session, home):
     assert np.abs(at_tip(session, session.arm.q) - T).max() < 1e-4
 
 
-def test_target_in_the_table_is_touching_and_is_not_moved_to(session, home):
+def test_solution_in_contact_with_the_table_is_shown_but_not_executed(session, home):
     before = session.arm.q
     session.drag(TIP, moved(home, 0.1, 0, 0.22 - home[2, 3]))
     assert session.answer.reached is Reached.YES

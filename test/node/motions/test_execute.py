@@ -126,7 +126,7 @@ def test_attached_object_counts_in_the_collision_check_of_a_motion(client, recor
 
 # -- what is told ----------------------------------------------------------------------------
 
-def test_log_reports_a_motion(client, record, node):
+def test_motion_is_logged_with_its_controller_and_status(client, record, node):
     answer = execute(client, {'panda_joint1': 0.9}, group='arm', velocity_scaling=0.15)
     assert answer.status == Status.SUCCESS, answer.message
     assert 'the scene is empty' in node.text and 'scene:=floor' in node.text     # at the start

@@ -27,7 +27,7 @@ def begins(servo):
 
 
 @pytest.mark.slow
-def test_keys_move_the_tip(domain, servo):
+def test_held_key_moves_the_tip(domain, servo):
     mine, its = pty.openpty()
     before = servo.rest()
     with command(domain, '--tip', TIP, '--speed', '0.1', stdin=its) as process:

@@ -67,7 +67,7 @@ def test_drag_is_solved_and_executed_by_the_node(viewer, record):
         viewer.arm.place(viewer.arm.q)
 
 
-def test_answer_follows_the_scene_of_the_node(client, viewer):
+def test_answer_of_the_viewer_follows_the_scene_of_the_node(client, viewer):
     viewer.back_to_robot()
     viewer.solve()
     x, y, z = viewer.targets[TIP][:3, 3].tolist()

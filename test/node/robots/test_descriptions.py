@@ -126,7 +126,7 @@ def test_malformed_srdf_keeps_the_old_robot(client, described, panda):
 
 # -- diagnostics ---------------------------------------------------------------------------------
 
-def test_diagnostics_of_the_robot(client, health, panda):
+def test_diagnostics_report_a_refused_description(client, health, panda):
     client.describe(panda)
     _, values = health('robot', lambda status, values: status.level == DiagnosticStatus.OK
                        and values['robot'] == 'panda')
@@ -139,7 +139,7 @@ def test_diagnostics_of_the_robot(client, health, panda):
     health('robot', lambda status, _: status.level == DiagnosticStatus.OK)
 
 
-def test_diagnostics_of_requests(client, health, panda):
+def test_diagnostics_count_requests_by_status(client, health, panda):
     client.describe(panda)
     before = health('requests', lambda *_: True)[1]
     for number in range(5):
@@ -154,7 +154,7 @@ def test_diagnostics_of_requests(client, health, panda):
     assert counted(values, 'INVALID_GOAL_CONSTRAINTS') >= 1
 
 
-def test_diagnostics_of_joint_states(client, health):
+def test_diagnostics_report_fresh_and_stale_joint_states(client, health):
     def fresh(status, _):
         client.joint_states({'panda_joint1': 0.1})
         return status.level == DiagnosticStatus.OK

@@ -43,7 +43,7 @@ def seen(judge, answer, tip=TIP):
     return judge.transform(values(answer.solution), tip, ROOT)
 
 
-def test_pose_is_reached(ask, panda, panda_judge):
+def test_solve_ik_reaches_a_reachable_pose(ask, panda, panda_judge):
     target = reachable(panda, TIP, 1)
     answer = ask(group_name='arm', pose_stamped=target, ik_link_name=TIP, avoid_collisions=True)
     np.testing.assert_allclose(seen(panda_judge, answer), matrix(target.pose), atol=1e-4)

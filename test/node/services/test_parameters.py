@@ -33,13 +33,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('name', REFUSED)
-def test_invalid_change_is_refused(client, name):
+def test_invalid_parameter_change_is_refused_with_the_reason(client, name):
     value, words = REFUSED[name]
     result = client.set(name, value)
     assert not result.successful and words in result.reason
 
 
-def test_change_takes_effect(client, panda):
+def test_changed_parameter_applies_to_the_next_request(client, panda):
     target = reachable(panda, TIP)
     assert client.set('default_timeout', 0.3).successful
     assert client.ik(targets=[unreachable()]).seconds > 0.25
@@ -76,7 +76,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(('name', 'value', 'words'), WRONG)
-def test_malformed_value_is_refused(name, value, words):
+def test_malformed_parameter_value_is_refused_by_name(name, value, words):
     with pytest.raises(ParameterError, match=name) as error:
         SPECS[name].parse(value)
     assert words in str(error.value)

@@ -15,7 +15,7 @@ WALL = box('wall', 0.3, at=pose(0.31, 0.0, 0.6))
 pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
-def test_free_state_is_valid(client):
+def test_state_without_contact_is_valid(client):
     response = check(client)
     assert response.status == Status.SUCCESS and response.valid, response.message
     assert not response.contacts and not response.distances and not response.outside_limits
@@ -75,7 +75,7 @@ def test_distances_agree_with_their_witness_points(client, panda):
     assert check(client, influence=0.5).distances[0].distance < 0
 
 
-def test_group_restricts_the_check_to_what_it_moves(client):
+def test_check_of_a_group_ignores_contacts_of_other_links(client):
     """The joints of the hand move only the fingers."""
     applied(client, diff(WALL))
     assert not check(client, group='arm').valid
