@@ -4,7 +4,7 @@ Collision-free IK against TRAC-IK + coal and Drake on the same problems, in one 
     tools/run pip install pytracik drake python-fcl yourdfpy trimesh
     tools/run python benchmarks/collision_ik.py [--kinds shelf bin] [--count 100] [--drake 10]
 
-Every problem has a collision-free solution, which random restarts found without use of the scene.
+Every problem has a collision-free solution, which searches without collision checks have found.
 All solvers start at the same random configuration, take turns and have 200 ms. TRAC-IK restarts
 from random configurations until ros2_ik's checker finds no contact. Drake's SNOPT has its
 minimum-distance constraint on the same hulls, and also restarts. An answer counts if yourdfpy's
