@@ -104,10 +104,9 @@ PARAMETERS = (
          '(base_pose) or tf.', choices=('parameter', 'tf'), read_only=True),
     Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
          "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm', -1e6, 1e6),
-    Spec('tf_timeout', 5.0, 'Maximum age of a TF transform in requests and for scene objects; '
+    Spec('tf_timeout', 0.5, 'Maximum age of a TF transform in requests and for scene objects; '
          'older transforms are refused. Transforms of /tf_static have no age. 0: no maximum.',
          's', 0, 1e6),
-    Spec('execute_tf_timeout', 0.5, 'Replaces tf_timeout for requests with execute.', 's', 0, 1e6),
     Spec('joint_state_timeout', 1.0,
          'Maximum age of a joint value; older values count as unknown. 0: no maximum.', 's', 0),
     Spec('joint_state_speed', 1.5,

@@ -66,7 +66,7 @@ def test_malformed_description_is_refused_until_a_valid_one_arrives():
 def test_missing_tf2_ros_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     with pytest.raises(LookupError, match='not installed'):
-        Transforms(Node(), SimpleNamespace()).lookup()(small_arm(), 'table')
+        Transforms(Node(), SimpleNamespace()).locate(small_arm(), 'table')
 
 
 # -- joint_states ---------------------------------------------------------------------------

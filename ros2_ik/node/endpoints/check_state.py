@@ -92,7 +92,7 @@ class CheckState(Endpoint):
 
     def _results(self, constraints: Constraints,
                  state: StateInScene) -> list[ConstraintEvalResult]:
-        asked = [*functions_of(constraints, state.scene, self.transforms.lookup())]
+        asked = [*functions_of(constraints, state.scene, self.transforms.locate)]
         robot = framed_robot(state.scene, named_frames(chain.from_iterable(asked)))
         # joints on which the constraints depend need known positions
         bound = [hard_constraints(functions, robot) for functions in asked]

@@ -46,7 +46,7 @@ class ComputeFK(Endpoint):
         robot = framed_robot(state.scene, names)
         links = [link_name(robot, name, 'links', state.scene) for name in names] \
             or [tip_name(robot, '', self.parameters)]
-        frame = reference(robot, state.scene, frame_id, self.transforms.lookup())
+        frame = reference(robot, state.scene, frame_id, self.transforms.locate)
         # only joints between the frame and a link need known positions
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
         q = self.current_state.start(robot, state.given, needed).q

@@ -102,8 +102,7 @@ class IKEndpoint(Endpoint):
         robot, parameters = self.description.current(), self.parameters
         scene, seed = state or self.scene.of_state(message.seed, robot, 'seed')
         request, checker = read_request(message, scene, seed, parameters,
-                                        self.transforms.lookup(message.execute),
-                                        self.scene.checker)
+                                        self.transforms.locate, self.scene.checker)
         if message.execute and not parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
@@ -130,7 +129,7 @@ class IKEndpoint(Endpoint):
     def read_moveit(self, asked: PositionIKRequest, state: StateInScene) -> PreparedRequest:
         """Read a request in MoveIt's type, with its parsed robot_state; raises IKError."""
         return self.read(compute_ik_request(asked, state.scene, self.parameters,
-                                            self.transforms.lookup()), state)
+                                            self.transforms.locate), state)
 
     # -- search ---------------------------------------------------------------------------
 

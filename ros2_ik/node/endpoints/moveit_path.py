@@ -85,7 +85,7 @@ class MoveItPath(IKEndpoint):
         """Return the poses (4, 4) of all waypoints, in the root frame."""
         robot, tip = problem.robot, problem.targets[0].tip
         at = Configuration(robot, problem.within_limits(problem.start), robot.scratch_data())
-        frame = reference(robot, scene, request.header.frame_id, self.transforms.lookup())
+        frame = reference(robot, scene, request.header.frame_id, self.transforms.locate)
         # `origin` is the pose of the waypoints' frame
         origin, places = frame.placement(at), [at.placement(tip)]
         for index, waypoint in enumerate(request.waypoints):

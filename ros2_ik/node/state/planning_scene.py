@@ -235,7 +235,7 @@ class PlanningScene:
         @cache
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
-        return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes)
+        return ConversionContext(at, self._transforms.locate, self._parameters.meshes)
 
     def apply(self, message: PlanningSceneMessage, done: Done) -> None:
         """

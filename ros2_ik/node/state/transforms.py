@@ -18,7 +18,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 
 from ros2_ik.core import Robot, Status
-from ros2_ik.messages.frames import Lookup, Reference
+from ros2_ik.messages.frames import Reference
 from ros2_ik.messages.poses import placement
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.parameters import Parameters
@@ -87,29 +87,22 @@ class Transforms:
         self._since = 0.0       # time of the subscription (steady clock [s])
         self._start_lock = threading.Lock()
 
-    def lookup(self, execute: bool = False) -> Lookup:
+    def locate(self, robot: Robot, frame: str) -> Reference:
         """
-        Return a function that locates frames for a request; with `execute`, for a motion.
+        Return a frame at its current pose in the root frame; a `Lookup`.
 
-        A frame is taken at its current pose in the root frame. Motions require newer transforms
-        (parameter execute_tf_timeout). The function raises LookupError for an unknown frame,
-        RequestError for a stale transform.
+        Raises LookupError for an unknown frame, RequestError for a stale transform.
         """
-        parameter = 'execute_tf_timeout' if execute else 'tf_timeout'
-
-        def find(robot: Robot, frame: str) -> Reference:
-            found = self.find(robot.root_frame, frame)
-            limit = getattr(self._parameters, parameter)
-            ahead = found.stamp - self._node.get_clock().now().nanoseconds
-            # transforms of /tf_static have no stamp, and so no age
-            if limit and found.stamp and abs(ahead) * 1e-9 > limit:
-                what = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
-                        f'is {-ahead * 1e-9:.3g} s old')
-                raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
-                                   f"TF: the newest transform of '{frame}' {what}; parameter "
-                                   f'{parameter} allows {limit:g} s')
-            return Reference(None, found.value)
-        return find
+        found, limit = self.find(robot.root_frame, frame), self._parameters.tf_timeout
+        ahead = found.stamp - self._node.get_clock().now().nanoseconds
+        # transforms of /tf_static have no stamp, and so no age
+        if limit and found.stamp and abs(ahead) * 1e-9 > limit:
+            what = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
+                    f'is {-ahead * 1e-9:.3g} s old')
+            raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
+                               f"TF: the newest transform of '{frame}' {what}; parameter "
+                               f'tf_timeout allows {limit:g} s')
+        return Reference(None, found.value)
 
     def find(self, target: str, source: str) -> Reading:
         """Return the newest T_target_source, whatever its age; raises LookupError."""
