@@ -1,17 +1,17 @@
-"""Conversion of solutions, contacts and distances to messages."""
+"""Conversion of solutions and contacts to messages."""
 
 from array import array
 from collections.abc import Iterable
 
-from geometry_msgs.msg import Point, Vector3
+from geometry_msgs.msg import Point
 from moveit_msgs.msg import ContactInformation, RobotState
 from std_msgs.msg import Header
 
 from ros2_ik.action import SolveConstrainedIK
-from ros2_ik.core import Contact, Distances, IKProblem, IKSolution, Scene
+from ros2_ik.core import Contact, IKProblem, IKSolution, Scene
 from ros2_ik.messages.constraints import constraint_reports
 from ros2_ik.messages.robot_states import fill_state
-from ros2_ik.msg import BodyDistance, ConstraintState, Solution
+from ros2_ik.msg import ConstraintState, Solution
 from ros2_ik.srv import ComputeIK
 
 
@@ -80,7 +80,8 @@ def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
                      header: Header) -> list[ContactInformation]:
     """Return messages of contacts; the frame of `header` is the root frame."""
     return [ContactInformation(
-        header=header, position=Point(**_xyz(contact.point)), depth=float(contact.depth),
+        header=header, depth=float(contact.depth),
+        position=Point(**dict(zip('xyz', contact.point, strict=True))),
         contact_body_1=contact.first, body_type_1=_body_type(contact.first, scene),
         contact_body_2=contact.second, body_type_2=_body_type(contact.second, scene))
         for contact in contacts]
@@ -91,17 +92,3 @@ def _body_type(name: str, scene: Scene | None) -> int:
         return int(ContactInformation.ROBOT_ATTACHED)
     in_world = scene is not None and name in scene.objects
     return int(ContactInformation.WORLD_OBJECT if in_world else ContactInformation.ROBOT_LINK)
-
-
-def distance_messages(found: Distances, chosen: Iterable[int],
-                      header: Header) -> list[BodyDistance]:
-    """Return messages of the chosen distances; the frame of `header` is the root frame."""
-    return [BodyDistance(
-        header=header, body_1=first, body_2=second, distance=float(found.distance[k]),
-        point_1=Point(**_xyz(found.first_point[k])), point_2=Point(**_xyz(found.second_point[k])),
-        normal=Vector3(**_xyz(found.normal[k])))
-        for k, (first, second) in ((k, found.names[k]) for k in chosen)]
-
-
-def _xyz(values: Iterable[float]) -> dict[str, float]:
-    return dict(zip('xyz', (float(value) for value in values), strict=True))

@@ -15,22 +15,19 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.core.internals import COLLISIONS_OFF, not_checked
-from ros2_ik.messages.answers import contact_messages, distance_messages
+from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.constraints import constraint_report, hard_constraints, named_frames
 from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
-from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
 
-MAX_INFLUENCE = 1.0      # maximum `influence`, the distance up to which pairs are reported [m]
 LIMIT_TOLERANCE = 1e-6   # distance outside of a joint limit that is accepted [rad, m]
-MAX_DISTANCES = 100      # maximum number of distances in a response
 
 
 class CheckState(Endpoint):
-    """Services that return contacts, distances of near pairs and joints outside their limits."""
+    """Services that return contacts, and joints outside their limits."""
 
     def offer(self) -> None:
         self.serve(Service, '~/check_state', self.answer)
@@ -39,19 +36,11 @@ class CheckState(Endpoint):
     def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/check_state."""
         robot = self.description.current()
-        if not 0 <= request.influence <= MAX_INFLUENCE:
-            raise wrong(f'influence is {request.influence:g} m; valid: 0 to {MAX_INFLUENCE:g}')
         state = self.scene.of_state(request.state, robot, 'state')
-        q, checker, bodies = self._check(robot, state, request.group, response)
+        q, checker = self._check(robot, state, request.group, response)
         outside = _outside(robot, q, _joints(robot, request.group))
         response.outside_limits = [joint.name for joint in outside]
         response.not_checked = _gaps(checker)
-        if checker is not None and request.influence > 0:
-            near = checker.distances(Configuration(checker.robot, q), request.influence,
-                                     MAX_DISTANCES if bodies is None else None)
-            chosen = [k for k, names in enumerate(near.names) if _counts(names, bodies)]
-            response.distances = distance_messages(near, chosen[:MAX_DISTANCES],
-                                                   self.header(robot.root_frame))
         response.valid = not (response.contacts or response.outside_limits)
         set_status(response, Status.SUCCESS, '; '.join(_sentences(response, outside, q)))
 
@@ -62,7 +51,7 @@ class CheckState(Endpoint):
         state = self.scene.of_state(request.robot_state, robot, 'robot_state')
         # as in MoveIt, an unknown group means all joints
         group = request.group_name if request.group_name in robot.groups else ''
-        _, checker, _ = self._check(robot, state, group, response)
+        _, checker = self._check(robot, state, group, response)
         for text in _gaps(checker):
             self.node.get_logger().warning(f'check_state_validity: {text}',
                                            throttle_duration_sec=5.0)
@@ -72,23 +61,24 @@ class CheckState(Endpoint):
 
     def _check(self, robot: Robot, state: StateInScene, group: str,
                response: Service.Response | GetStateValidity.Response) \
-            -> tuple[Array, CollisionChecker | None, set[str] | None]:
+            -> tuple[Array, CollisionChecker | None]:
         """
         Write the contacts of the bodies that a group moves ('': all) into a response.
 
-        Returns q (nq,), the checker (None: neither robot nor scene has geometry), and the bodies
-        (None: all). Raises IKError.
+        Returns q (nq,) and the checker, None if neither robot nor scene has geometry. Raises
+        IKError.
         """
         checker = self.scene.checker(state.scene)
         joints = _joints(robot, group)
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
         q = self.current_state.start(robot, state.given, needed | joints).q
-        bodies = _bodies(robot, state.scene, joints) if group else None
-        response.contacts = contact_messages(
-            [contact for contact in (checker.in_collision(q) if checker else ())
-             if _counts((contact.first, contact.second), bodies)],
-            state.scene, self.header(robot.root_frame))
-        return q, checker, bodies
+        contacts = checker.in_collision(q) if checker else ()
+        if group:
+            bodies = _bodies(robot, state.scene, joints)
+            contacts = tuple(contact for contact in contacts
+                             if not bodies.isdisjoint((contact.first, contact.second)))
+        response.contacts = contact_messages(contacts, state.scene, self.header(robot.root_frame))
+        return q, checker
 
     def _results(self, constraints: Constraints,
                  state: StateInScene) -> list[ConstraintEvalResult]:
@@ -110,11 +100,6 @@ def _joints(robot: Robot, group: str) -> frozenset[str]:
 
 def _gaps(checker: CollisionChecker | None) -> list[str]:
     return [COLLISIONS_OFF] if checker is None else list(not_checked(checker))
-
-
-def _counts(pair: tuple[str, str], bodies: set[str] | None) -> bool:
-    """Return whether a pair has at least one of `bodies` (None: all)."""
-    return bodies is None or not bodies.isdisjoint(pair)
 
 
 def _bodies(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:

@@ -3,11 +3,10 @@
 import math
 
 from builtin_interfaces.msg import Duration
-from moveit_msgs.msg import CollisionObject
 from node_harness import matrix, neutral, reachable, seed
 import numpy as np
 import pytest
-from scene_harness import applied, box, change, check, diff, HOME, pairs, pose
+from scene_harness import applied, box, check, diff, HOME, pairs, pose
 
 from ros2_ik.msg import Status
 
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.usefixtures('empty_scene')
 def test_state_without_contact_is_valid(client):
     response = check(client)
     assert response.status == Status.SUCCESS and response.valid, response.message
-    assert not response.contacts and not response.distances and not response.outside_limits
+    assert not response.contacts and not response.outside_limits
 
 
 def test_unchecked_links_are_named_by_check_state_and_compute_ik(client, panda):
@@ -57,24 +56,6 @@ def test_state_outside_joint_limits_is_invalid(client):
     assert check(client, HOME | {'panda_joint1': 3.1}, group='hand').valid
 
 
-def test_distances_agree_with_their_witness_points(client, panda):
-    """Moved along the normal by its distance, the cube is in contact."""
-    applied(client, diff(box('cube', 0.1, at=pose(0.31, 0.0, 0.95))))
-    found = check(client, influence=0.5).distances
-    assert [d.distance for d in found] == sorted(d.distance for d in found)
-    assert all(d.distance < 0.5 for d in found) and len(found) <= 100
-    cube = next(d for d in found if 'cube' in (d.body_1, d.body_2))
-    ends = [np.array([p.x, p.y, p.z]) for p in (cube.point_1, cube.point_2)]
-    assert np.linalg.norm(ends[1] - ends[0]) == pytest.approx(cube.distance, abs=1e-6)
-    down = cube.distance + 0.002
-    normal = np.array([cube.normal.x, cube.normal.y, cube.normal.z])
-    step = normal * down * (1 if cube.body_1 == 'cube' else -1)
-    place = np.array([0.31, 0.0, 0.95]) + step
-    applied(client, diff(change('cube', CollisionObject.MOVE, pose=pose(*place))))
-    assert check(client).contacts[0].depth == pytest.approx(0.002, abs=1e-4)
-    assert check(client, influence=0.5).distances[0].distance < 0
-
-
 def test_check_of_a_group_ignores_contacts_of_other_links(client):
     """The joints of the hand move only the fingers."""
     applied(client, diff(WALL))
@@ -84,7 +65,6 @@ def test_check_of_a_group_ignores_contacts_of_other_links(client):
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
-    ({'influence': -1.0}, Status.INVALID_GOAL_CONSTRAINTS, 'valid: 0 to 1'),
     ({'group': 'amr'}, Status.INVALID_GROUP_NAME, "did you mean 'arm'"),
     ({'state': seed({'joint': 0.0})}, Status.INVALID_ROBOT_STATE, "unknown joint 'joint'")])
 def test_malformed_check_state_requests_are_refused(client, fields, status, words):
