@@ -13,7 +13,7 @@ Values = dict[str, object]
 
 class Diagnostics(Endpoint):
     """
-    Publishes the state of robot, joint_states, requests and servo.
+    Publishes the state of robot, joint_states and servo.
 
     The latched topic ~/ready is True if a robot is loaded, and the creation of its collision
     geometry has succeeded or failed.
@@ -32,7 +32,7 @@ class Diagnostics(Endpoint):
         message.header.stamp = self.node.get_clock().now().to_msg()
         for topic, (level, text, values) in {
                 'robot': self._robot(), 'joint_states': self._joint_states(),
-                'requests': self._requests(), 'servo': self._servo()}.items():
+                'servo': self._servo()}.items():
             message.status.append(DiagnosticStatus(
                 level=level, name=f'{name}: {topic}', message=text, hardware_id=name,
                 values=[KeyValue(key=key, value=str(value)) for key, value in values.items()]))
@@ -62,13 +62,8 @@ class Diagnostics(Endpoint):
             return DiagnosticStatus.STALE, f'the newest is {age:.3g} s old', values
         return DiagnosticStatus.OK, 'fresh', values
 
-    def _requests(self) -> tuple[bytes, str, Values]:
-        answers = self.statistics.answers
-        level = DiagnosticStatus.WARN if answers['FAILURE'] else DiagnosticStatus.OK
-        return level, f'answered: {answers.total()}', {**answers}
-
     def _servo(self) -> tuple[bytes, str, Values]:
-        state = self.statistics.servo
+        state = self.servo_process.state
         if state.mode == OFF:
             return DiagnosticStatus.OK, f'off: {state.ended}' if state.ended else 'off', {}
         values: Values = {'steps': state.steps, 'missed steps': state.missed}

@@ -1,8 +1,7 @@
 """Base class of endpoints, with the parts of the node as attributes."""
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from inspect import iscoroutinefunction
 import pkgutil
@@ -24,7 +23,6 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.msg import Solution
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.servo.messages import State
 from ros2_ik.node.servo.process import ServoProcess
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
@@ -50,14 +48,6 @@ T = TypeVar('T')
 Fill = Callable[[Request, Response], Coroutine[object, object, None] | None]
 
 
-@dataclass
-class Statistics:
-    """Counts of answers by the name of their status, and the last state of the servo."""
-
-    answers: Counter[str] = field(default_factory=Counter)
-    servo: State = field(default_factory=State)
-
-
 def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
     """Return a publisher without events for incompatible subscribers: events slow services."""
     return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
@@ -75,7 +65,6 @@ class Endpoint:
 
     node: Node
     parameters: Parameters
-    statistics: Statistics
     description: Description
     joint_states: JointStates
     current_state: CurrentState
@@ -135,21 +124,19 @@ class Endpoint:
 
         If `fill` raises, a new response with the reason is returned: an exception in a callback
         would leave the client waiting, and would end the executor. A function that is no coroutine
-        is called by `when_settled`. The request is counted in `statistics`.
+        is called by `when_settled`.
         """
         try:
             if iscoroutinefunction(fill):
                 await fill(request, response)
             else:
                 await self.when_settled(lambda: fill(request, response))
-            status = _status(response)
         except Exception as error:
             status, message = reason_of(error, self.node.get_logger())
             response = set_status(type(response)(), status, message)
             # error_code has a message
             if not (hasattr(response, 'message') or hasattr(response, 'error_code')):
                 self.node.get_logger().error(f'{service}: {message}')
-        self.statistics.answers[Status(status).name] += 1
         return response
 
     async def when_settled(self, read: Callable[[], T]) -> T:
@@ -180,9 +167,8 @@ def make_endpoints(node: Node, **parts: Any) -> list[Endpoint]:
     folder = __name__.rpartition('.')[0]
     for module in pkgutil.iter_modules(import_module(folder).__path__):
         import_module(f'{folder}.{module.name}')
-    parts |= {'statistics': Statistics(),
-              'solutions': publisher(node, Solution, '~/solution')}
-    return [kind(node=node, **parts) for kind in _kinds(Endpoint)]
+    solutions = publisher(node, Solution, '~/solution')
+    return [kind(node=node, solutions=solutions, **parts) for kind in _kinds(Endpoint)]
 
 
 def _kinds(base: type[Endpoint]) -> Iterator[type[Endpoint]]:
@@ -199,16 +185,6 @@ def set_status(response: Response, status: Status, message: str) -> Response:
             if hasattr(one, name):
                 setattr(one, name, value)
     return response
-
-
-def _status(response: object) -> int:
-    """Return the status of a response of any type."""
-    if hasattr(response, 'error_code'):
-        status: int = response.error_code.val
-        return status
-    done = getattr(response, 'success', True)
-    status = getattr(response, 'status', Status.SUCCESS if done else Status.CONTROL_FAILED)
-    return status
 
 
 def reason_of(error: Exception, log: RcutilsLogger) -> tuple[Status, str]:

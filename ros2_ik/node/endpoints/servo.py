@@ -149,13 +149,13 @@ class Servo(Endpoint):
                 raise RequestError(Status.PREEMPTED,
                                    'the servo, or all motions, were stopped meanwhile')
             self._begin(robot, mode, tip, joints, scaling, scene, checker is not None, dimensions)
-            await self._until(lambda: self.statistics.servo.message != WAITS, START_TIMEOUT,
-                              'start')
+            await self._until(lambda: self.servo_process.state.message != WAITS,
+                              START_TIMEOUT, 'start')
         except Exception:
             self._end('it did not start')
             self._forget()
             raise
-        if reason := self.statistics.servo.ended:
+        if reason := self.servo_process.state.ended:
             raise RequestError(Status.CONTROL_FAILED, reason)
         of = f" of '{tip}'" if tip else ''
         return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
@@ -175,7 +175,7 @@ class Servo(Endpoint):
             limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
             self.scene.geometry.options if checked else None,
             SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}), dimensions)
-        self._stops, self.statistics.servo = self.motions.stops, State(message=WAITS)
+        self._stops, self.servo_process.state = self.motions.stops, State(message=WAITS)
         self.servo_process.call(Loop.pause, self._paused)
         self.servo_process.call(Loop.begin, self._begun)
         self._timer.reset()
@@ -194,7 +194,7 @@ class Servo(Endpoint):
                                              message=DIED, mode=OFF))
         if not isinstance(message, State):
             return
-        state = self.statistics.servo = message
+        state = self.servo_process.state = message
         # MoveIt has no code for tracking faults
         known = state.code != ServoStatus.HALT_FOR_TRACKING
         self._moveit_status.publish(MoveItStatus(

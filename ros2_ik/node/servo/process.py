@@ -14,7 +14,7 @@ from rclpy.node import Node
 
 from ros2_ik.node.process import start_process
 from ros2_ik.node.servo.loop import Loop, serve_servo
-from ros2_ik.node.servo.messages import FromServo
+from ros2_ik.node.servo.messages import FromServo, State
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
 RESTART_PERIOD = 1.0    # delay before each restart [s]
@@ -28,11 +28,12 @@ class ServoProcess:
     The servo's process, started by the first call, and restarted by a call after its death.
 
     Each of `receivers` is called with each message of the process, and with None at its end. The
-    process brakes and ends when the node closes the pipe or ends.
+    process brakes and ends when the node closes the pipe or ends. `state` is the state of the
+    servo, as last reported.
     """
 
     def __init__(self, node: Node) -> None:
-        self._node = node
+        self._node, self.state = node, State()
         self.receivers: list[Callable[[FromServo], None]] = []
         self._connection: Connection | None = None
         self._wait = 0.0    # delay before the next start [s]

@@ -1,10 +1,9 @@
 """New, changed and malformed robot descriptions, and /diagnostics."""
 
 
-from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from moveit_msgs.msg import PlanningScene
-from node_harness import eventually, reachable, unreachable
+from node_harness import eventually, reachable
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from scene_harness import apply, check
@@ -137,21 +136,6 @@ def test_diagnostics_report_a_refused_description(client, health, panda):
     assert 'not well-formed' in values['refused description']
     client.publish('robot_description', String(data=panda.urdf), latched=True)
     health('robot', lambda status, _: status.level == DiagnosticStatus.OK)
-
-
-def test_diagnostics_count_requests_by_status(client, health, panda):
-    client.describe(panda)
-    before = health('requests', lambda *_: True)[1]
-    for number in range(5):
-        client.ik(targets=[reachable(panda, 'panda_hand_tcp', number)])
-    client.ik(targets=[unreachable()], timeout=Duration(nanosec=50_000_000))
-    client.ik()
-
-    def counted(values, name):
-        return int(values.get(name, 0)) - int(before.get(name, 0))
-    _, values = health('requests', lambda _, values: counted(values, 'SUCCESS') >= 5
-                       and counted(values, 'NO_IK_SOLUTION') >= 1)
-    assert counted(values, 'INVALID_GOAL_CONSTRAINTS') >= 1
 
 
 def test_diagnostics_report_fresh_and_stale_joint_states(client, health):
