@@ -14,7 +14,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
@@ -58,13 +58,13 @@ class IKNode(Node):
             self, self.resolve_topic_name('joint_states'), parameters, clock)
         state = CurrentState(parameters, joint_states, transforms, log)
         self._scene = PlanningScene(parameters, state, transforms, log,
-                                    lambda *call: self.executor.create_task(*call), self._wait)
+                                    lambda start: self.executor.create_task(start), self._wait)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process, clock, joint_states)
         self._motions = MotionExecutor(controllers, state, self._scene, log)
         self._description = Description(log, parameters.root_joint, self._on_robot,
-                                        self._why_no_description)
+                                        self.resolve_topic_name('robot_description'))
         self._endpoints = make_endpoints(
             node=self, parameters=parameters, description=self._description,
             joint_states=joint_states, current_state=state, scene=self._scene,
@@ -106,8 +106,7 @@ class IKNode(Node):
                       '20 s)', throttle_duration_sec=60.0)
         self._motions.remind()
         if self._description.robot is None:
-            reason = self._description.refused or self._why_no_description()
-            if reason != self._reminded:
+            if (reason := self._description.missing_reason) != self._reminded:
                 log.warning(f'waiting for robot_description: {reason}')
             self._reminded = reason
 
@@ -122,16 +121,6 @@ class IKNode(Node):
         self._pool.set_robot(robot, self._scene.geometry.options)
         self._joint_states.set_robot(robot)
         self._scene.set_robot(scene)
-
-    def _why_no_description(self) -> str:
-        """Return why robot_description was not received, such as a publisher's QoS."""
-        topic = self.resolve_topic_name('robot_description')
-        for info in self.get_publishers_info_by_topic(topic):
-            if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL:
-                return (f"node '{info.node_name}' publishes {topic} with durability volatile, "
-                        'which does not match: publish it with transient_local, as '
-                        'robot_state_publisher does')
-        return f'nothing has been received on {topic}'
 
     async def _wait(self, start: Callable[[Callable[[object], None]], None]) -> Any:
         """Call `start(done)` and await the result that any thread passes to `done`."""

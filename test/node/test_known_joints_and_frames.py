@@ -48,7 +48,7 @@ class Node:
 
 def test_malformed_description_is_refused_until_a_valid_one_arrives():
     log, swaps = Log(), []
-    description = Description(log, 'fixed', swaps.append, str)
+    description = Description(log, 'fixed', swaps.append, 'robot_description')
     description.offer(srdf='<robot><group')
     assert description.refused == '' and description.robot is None
     description.offer(urdf=URDF)

@@ -17,14 +17,13 @@ class Description:
     The robot of the newest valid description.
 
     `swapped` is called with each new robot; an IKError that it raises refuses the robot.
-    `refused` is the reason why the newest text was refused, or ''. `missing()` returns why no
-    text has been received.
+    `refused` is the reason why the newest text was refused, or ''. `topic` is the resolved name of
+    robot_description.
     """
 
     def __init__(self, log: Any, root_joint: str, swapped: Callable[[Robot], None],
-                 missing: Callable[[], str]) -> None:
-        self._log, self._root_joint, self._swapped = log, root_joint, swapped
-        self._missing = missing
+                 topic: str) -> None:
+        self._log, self._root_joint, self._swapped, self._topic = log, root_joint, swapped, topic
         self.robot: Robot | None = None
         self.refused = ''
         self._newest = self._used = {'urdf': '', 'srdf': ''}    # `_used`: texts of the robot
@@ -35,11 +34,18 @@ class Description:
         """True if the first description may still arrive."""
         return self.robot is None and not self.refused and time.monotonic() < self._deadline
 
+    @property
+    def missing_reason(self) -> str:
+        """The reason why there is no robot yet."""
+        # rclpy logs publishers whose QoS does not match
+        return self.refused or (f'nothing has been received on {self._topic}, which must be '
+                                'published with durability transient_local')
+
     def current(self) -> Robot:
         """Return the current robot; raises RequestError if there is none."""
         if self.robot is None:
             raise RequestError(Status.INVALID_ROBOT_STATE,
-                               f'there is no robot yet: {self.refused or self._missing()}')
+                               f'there is no robot yet: {self.missing_reason}')
         return self.robot
 
     def offer(self, **texts: str) -> None:
