@@ -5,7 +5,6 @@ The semantics are those of MoveIt (moveit_core/planning_scene/src/planning_scene
 difference: a message is applied completely or not at all.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,35 +20,10 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.shapes import read_shapes, shape_poses
 
-MAX_SHAPES = 1000                # shapes in a scene; each takes about 0.2 MB in each process
-MAX_TRIANGLES = 2_000_000        # triangles of all meshes of a scene
-# limits of the objects in a single request: their conversion blocks other requests
-MAX_REQUEST_SHAPES = 100
-MAX_REQUEST_TRIANGLES = 20_000
-
-
-def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
-    """Raise RequestError, before any conversion, if a request has too many shapes or triangles."""
-    # a BoundingVolume has no field `planes`
-    shapes = [shape for each in objects
-              for shape in (*each.primitives, *each.meshes, *getattr(each, 'planes', ()))]
-    _check_counts(shapes, MAX_REQUEST_SHAPES, MAX_REQUEST_TRIANGLES)
-
-
-def check_scene_size(scene: Scene) -> None:
-    """Raise RequestError if a scene has too many shapes or triangles."""
-    items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
-    _check_counts([part.shape for item in items for part in item.parts], MAX_SHAPES, MAX_TRIANGLES)
-
-
-def _check_counts(shapes: Sequence[object], most_shapes: int, most_triangles: int) -> None:
-    triangles = sum(len(getattr(shape, 'triangles', ())) for shape in shapes)
-    for count, most, what in ((len(shapes), most_shapes, 'shapes'),
-                              (triangles, most_triangles, 'triangles')):
-        if count > most:
-            raise wrong(f'there are {count} {what}; at most {most} are allowed')
-
-
+# limits of the objects in a request other than a change of the scene: their conversion blocks
+# other requests
+MAX_SHAPES = 100
+MAX_TRIANGLES = 20_000
 ADD, REMOVE, APPEND, MOVE = range(4)
 OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
 
@@ -65,6 +39,17 @@ class ConversionContext(NamedTuple):
     at: Callable[[frozenset[str]], Configuration]
     lookup: Lookup
     detail: str
+
+
+def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
+    """Raise RequestError, before any conversion, if a request has too many shapes or triangles."""
+    # a BoundingVolume has no field `planes`
+    n_shapes = sum(len(each.primitives) + len(each.meshes) + len(getattr(each, 'planes', ()))
+                   for each in objects)
+    n_triangles = sum(len(mesh.triangles) for each in objects for mesh in each.meshes)
+    if n_shapes > MAX_SHAPES or n_triangles > MAX_TRIANGLES:
+        raise wrong(f'there are {n_shapes} shapes with {n_triangles} triangles; at most '
+                    f'{MAX_SHAPES} and {MAX_TRIANGLES} are allowed')
 
 
 def changed_object(scene: Scene, message: CollisionObject, context: ConversionContext) -> Scene:
@@ -164,9 +149,5 @@ def _subframes(message: CollisionObject) -> dict[str, pin.SE3]:
     names, poses = message.subframe_names, message.subframe_poses
     if len(names) != len(poses):
         raise wrong(f'{len(names)} subframe_names but {len(poses)} subframe_poses')
-    found = {name: read_pose(pose, f"the pose of subframe '{name}'")
-             for name, pose in zip(names, poses, strict=True)}
-    if len(found) != len(names):
-        name, _ = Counter(names).most_common(1)[0]
-        raise wrong(f"two subframes have the name '{name}'")
-    return found
+    return {name: read_pose(pose, f"the pose of subframe '{name}'")
+            for name, pose in zip(names, poses, strict=True)}

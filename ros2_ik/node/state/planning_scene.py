@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 import os
 import time
 import traceback
@@ -27,15 +27,16 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.internals import listed
 from ros2_ik.messages.planning_scenes import changed_scene, copied, SceneState, with_attached
-from ros2_ik.messages.request_error import error_context, RequestError
+from ros2_ik.messages.request_error import error_context, RequestError, wrong
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.messages.scene_changes import check_scene_size, check_size, ConversionContext
+from ros2_ik.messages.scene_changes import check_size, ConversionContext
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.process import end_with_parent, start_process
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
 MAX_WAITING = 1000   # maximum number of queued changes
+MAX_SHAPES = 1000    # in a scene; each takes about 0.2 MB in each process
 GEOMETRY_TIMEOUT = 2.0   # time for which requests wait for a new robot's geometry [s]
 NICENESS = 10            # of the process that computes convex parts
 N_THREADS = 2    # so that the next robot does not wait for a robot whose geometry takes long
@@ -125,7 +126,7 @@ class PlanningScene:
     The current scene of the current robot; a change replaces the immutable scene as a whole.
 
     Call methods in the node's thread only. A second thread computes changes, and calls
-    `on_change` with each new scene. `post(function, ...)` calls a function in the node's thread;
+    `on_change` with each new scene. `post(function)` starts a coroutine in the node's thread;
     `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
 
@@ -138,7 +139,7 @@ class PlanningScene:
         self._post, self._wait = post, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
         self._known: SceneState | None = None
-        # changes that are not applied yet; the second thread computes the first of them
+        # changes that are not applied yet
         self._changes = deque[tuple[PlanningSceneMessage, Done]]()
 
     def of_robot(self, robot: Robot) -> SceneState:
@@ -157,7 +158,6 @@ class PlanningScene:
             return kept
         with error_context(f"parameter scene, '{name}'"):
             scene = load_scene(name, robot) if name else Scene(robot)
-            check_scene_size(scene)
         if old:
             self._log.warning(f"the scene of robot '{before.name}' was discarded, with "
                               f'{contents(old.scene)}')
@@ -251,29 +251,24 @@ class PlanningScene:
                                f"the scene of robot '{robot.name}' is waiting")
         self._changes.append((message, done))
         if len(self._changes) == 1:
-            self._compute_first()
+            self._post(self._apply_all)
 
-    def _compute_first(self) -> None:
-        base = self.known
-        self._thread.submit(self._changed, base, self._changes[0][0]).add_done_callback(
-            lambda future: future.cancelled() or self._post(self._finish, base, future))
-
-    def _finish(self, base: SceneState, future: Future[SceneState]) -> None:
-        """Adopt the scene after the first change; compute it again if the robot was replaced."""
-        if base is not self._known:
-            self._compute_first()
-            return
-        _, done = self._changes.popleft()
-        try:
-            new = future.result()
-            result: Scene | Exception = new.scene
-        except Exception as error:
-            new, result = base, error
-        if new is not base:
-            self._put(new)
-        if self._changes:
-            self._compute_first()
-        done(result)
+    async def _apply_all(self) -> None:
+        """Apply the queued changes, one after another."""
+        while self._changes:
+            base, (message, done) = self.known, self._changes[0]
+            try:
+                new = await self.in_thread(partial(self._changed, base, message))
+                result: Scene | Exception = new.scene
+            except Exception as error:
+                new, result = base, error
+            # the robot was replaced meanwhile: compute the change again
+            if base is not self._known:
+                continue
+            self._changes.popleft()
+            if new is not base:
+                self._put(new)
+            done(result)
 
     async def in_thread(self, make: Callable[[], T]) -> T:
         """Return the result of a function that is called in the second thread."""
@@ -294,7 +289,6 @@ class PlanningScene:
             try:
                 given = joint_values(message.robot_state, robot, 'robot_state')
                 new = changed_scene(base, message, self.now(robot, given))
-                check_scene_size(new.scene)
                 if new.scene is not base.scene:
                     self._prepare(new.scene)
                 # an equal scene is not published again
@@ -305,7 +299,10 @@ class PlanningScene:
             time.sleep(RETRY_PERIOD)
 
     def _prepare(self, scene: Scene) -> None:
-        """Create and cache a scene's collision checker; raises IKError for invalid geometry."""
+        """Create and cache a scene's collision checker; raises IKError for an invalid scene."""
+        items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
+        if (count := sum(len(item.parts) for item in items)) > MAX_SHAPES:
+            raise wrong(f'the scene would have {count} shapes; at most {MAX_SHAPES} are allowed')
         # a change of a scene that cannot be checked now is applied, and requests are refused
         with suppress(RequestError):
             if checker := self.checker(scene):

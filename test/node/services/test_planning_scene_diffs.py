@@ -203,8 +203,6 @@ BAD = {
     'empty mesh': (meshed(mesh([(0, 0, 0)], [])), 'is empty'),
     'fewer subframe poses than names': (box('new', at=FAR, subframe_names=['s']),
                                         '1 subframe_names but 0 subframe_poses'),
-    'a subframe twice': (box('new', at=FAR, subframe_names=['s', 's'],
-                             subframe_poses=[pose()] * 2), "two subframes have the name 's'"),
     'unknown frame': (box('new', frame='tabel'), "unknown frame 'tabel'"),
     'an id of two lines': (box('a\nb'), 'printable characters'),
     "the octomap's id": (box('<octomap>'), 'reserved for an octree'),
