@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from geometry_msgs.msg import Pose, TransformStamped
+from geometry_msgs.msg import Pose, Transform, TransformStamped
 from moveit_msgs.msg import (
     AllowedCollisionEntry,
     AllowedCollisionMatrix,
@@ -18,7 +18,7 @@ from moveit_msgs.msg import (
 import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
 
-from ros2_ik.core import AllowedCollisions, AttachedObject, Robot, Scene, SceneObject
+from ros2_ik.core import AllowedCollisions, Robot, Scene, SceneObject
 from ros2_ik.core.internals import OCTOMAP, ShapeInstance
 from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_pose
 from ros2_ik.messages.request_error import error_context, wrong
@@ -62,7 +62,10 @@ def changed_scene(before: SceneState, message: PlanningScene,
     # frames first, as objects may be placed in them; colours last, as they name objects
     scene = _with_frames(scene, message.fixed_frame_transforms)
     scene = with_attached(scene, state, context, 'robot_state.')
-    scene = _with_allowed(scene, message)
+    with error_context('allowed_collision_matrix'):
+        matrix = read_matrix(message.allowed_collision_matrix)
+    if matrix.names:
+        scene = scene.with_allowed(scene.allowed.updated(matrix))
     scene = _with_padding(scene, message)
     for index, item in enumerate(message.world.collision_objects):
         with error_context(f'world.collision_objects[{index}]'):
@@ -72,7 +75,10 @@ def changed_scene(before: SceneState, message: PlanningScene,
         with error_context('world.octomap'):
             scene = _with_octomap(scene, message.world.octomap, context)
         octomap = message.world.octomap.octomap
-    scene = _with_colors(scene, message.object_colors)
+    for index, item in enumerate(message.object_colors):
+        color = item.color
+        with error_context(f'object_colors[{index}]'):
+            scene = scene.with_color(item.id, (color.r, color.g, color.b, color.a))
     return SceneState(scene, message.name or name, octomap if OCTOMAP in scene.objects else None)
 
 
@@ -117,14 +123,6 @@ def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
     return scene
 
 
-def _with_allowed(scene: Scene, message: PlanningScene) -> Scene:
-    with error_context('allowed_collision_matrix'):
-        given = read_matrix(message.allowed_collision_matrix)
-    if not message.is_diff:
-        return scene.with_allowed(given)
-    return scene.with_allowed(scene.allowed.updated(given)) if given.names else scene
-
-
 def _with_padding(scene: Scene, message: PlanningScene) -> Scene:
     with error_context('link_padding'):
         scene = scene.with_padding({item.link_name: item.padding
@@ -149,14 +147,6 @@ def _with_octomap(scene: Scene, message: Any, context: ConversionContext) -> Sce
     return scene.add(SceneObject(OCTOMAP, (ShapeInstance(tree),), origin))
 
 
-def _with_colors(scene: Scene, colors: Iterable[ObjectColor]) -> Scene:
-    for index, item in enumerate(colors):
-        color = item.color
-        with error_context(f'object_colors[{index}]'):
-            scene = scene.with_color(item.id, (color.r, color.g, color.b, color.a))
-    return scene
-
-
 ALL_COMPONENTS = 2 ** 10 - 1    # all bits of PlanningSceneComponents
 
 
@@ -175,8 +165,10 @@ def scene_message(state: SceneState, joints: dict[str, Any], components: int,
         fill_state(message.robot_state, joints, joints)
         message.robot_state.joint_state.header = header
     if wanted & Bits.ROBOT_STATE_ATTACHED_OBJECTS:
-        message.robot_state.attached_collision_objects = [
-            _attached(held, header) for held in scene.attached.values()]
+        message.robot_state.attached_collision_objects = [AttachedCollisionObject(
+            link_name=held.link, touch_links=sorted(held.touch_links - {held.link}),
+            object=_object(held.object, Header(stamp=header.stamp, frame_id=held.link)))
+            for held in scene.attached.values()]
     if wanted & (Bits.WORLD_OBJECT_NAMES | Bits.WORLD_OBJECT_GEOMETRY):
         message.world.collision_objects = [
             _object(item, header) if wanted & Bits.WORLD_OBJECT_GEOMETRY
@@ -187,8 +179,10 @@ def scene_message(state: SceneState, joints: dict[str, Any], components: int,
         fill_pose(message.world.octomap.origin, scene.objects[OCTOMAP].pose)
         message.world.octomap.octomap = state.octomap
     if wanted & Bits.TRANSFORMS:
-        message.fixed_frame_transforms = [_transform(name, pose, header)
-                                          for name, pose in scene.frames.items()]
+        message.fixed_frame_transforms = [TransformStamped(
+            header=Header(stamp=header.stamp, frame_id=name), child_frame_id=header.frame_id,
+            transform=fill_transform(Transform(), pin.SE3ToXYZQUAT(pose)))
+            for name, pose in scene.frames.items()]
     if wanted & Bits.ALLOWED_COLLISION_MATRIX:
         message.allowed_collision_matrix = matrix_message(scene.allowed)
     if wanted & Bits.LINK_PADDING_AND_SCALING:
@@ -240,35 +234,16 @@ def matrix_message(matrix: AllowedCollisions) -> AllowedCollisionMatrix:
         default_entry_values=[matrix.defaults[name] for name in default_names])
 
 
-def _attached(held: AttachedObject, header: Header) -> AttachedCollisionObject:
-    return AttachedCollisionObject(
-        link_name=held.link, touch_links=sorted(held.touch_links - {held.link}),
-        object=_object(held.object, Header(stamp=header.stamp, frame_id=held.link)))
-
-
 def _colors(items: Iterable[SceneObject]) -> list[ObjectColor]:
     return [ObjectColor(id=item.id, color=ColorRGBA(**dict(zip('rgba', item.color, strict=True))))
             for item in items if item.color is not None]
 
 
 def _object(item: SceneObject, header: Header) -> CollisionObject:
-    message = CollisionObject(header=header, id=item.id, pose=_pose(item.pose))
+    message = CollisionObject(header=header, id=item.id, pose=fill_pose(Pose(), item.pose))
     for kind, shape, pose in (piece for part in item.parts for piece in write_part(part)):
         getattr(message, 'meshes' if kind == 'mesh' else f'{kind}s').append(shape)
-        getattr(message, f'{kind}_poses').append(_pose(pose))
+        getattr(message, f'{kind}_poses').append(fill_pose(Pose(), pose))
     message.subframe_names = list(item.subframes)
-    message.subframe_poses = [_pose(pose) for pose in item.subframes.values()]
-    return message
-
-
-def _pose(place: pin.SE3) -> Pose:
-    pose = Pose()
-    fill_pose(pose, place)
-    return pose
-
-
-def _transform(name: str, pose: pin.SE3, header: Header) -> TransformStamped:
-    message = TransformStamped(header=Header(stamp=header.stamp, frame_id=name),
-                               child_frame_id=header.frame_id)
-    fill_transform(message.transform, pin.SE3ToXYZQUAT(pose))
+    message.subframe_poses = [fill_pose(Pose(), pose) for pose in item.subframes.values()]
     return message

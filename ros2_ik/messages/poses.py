@@ -33,14 +33,16 @@ def read_pose(pose: 'Pose', what: str) -> pin.SE3:
     return placement(pose.position, pose.orientation, what)
 
 
-def fill_pose(pose: 'Pose', place: pin.SE3) -> None:
-    """Write a pinocchio.SE3 into a Pose message."""
+def fill_pose(pose: 'Pose', place: pin.SE3) -> 'Pose':
+    """Write a pinocchio.SE3 into a Pose message, and return the message."""
     _fill(pose.position, pose.orientation, pin.SE3ToXYZQUAT(place))
+    return pose
 
 
-def fill_transform(transform: 'Transform', values: Iterable[float]) -> None:
-    """Write x y z qx qy qz qw into a Transform message."""
+def fill_transform(transform: 'Transform', values: Iterable[float]) -> 'Transform':
+    """Write x y z qx qy qz qw into a Transform message, and return the message."""
     _fill(transform.translation, transform.rotation, values)
+    return transform
 
 
 def _fill(position: 'Point | Vector3', rotation: 'Quaternion', values: Iterable[float]) -> None:

@@ -92,6 +92,4 @@ def _transform(values: Sequence[float]) -> 'Transform':
     if len(values) == 3:
         x, y, theta = values
         values = (x, y, 0.0, 0.0, 0.0, math.sin(theta / 2), math.cos(theta / 2))
-    transform = Transform()
-    fill_transform(transform, values)
-    return transform
+    return fill_transform(Transform(), values)

@@ -104,8 +104,7 @@ def read_octomap(message: Octomap) -> OcTree | None:
         count += edge ** 3
         if count > MAX_CELLS:
             raise wrong(f'the octomap has more than {MAX_CELLS} occupied cells')
-        steps = np.stack(np.meshgrid(*[np.arange(edge)] * 3, indexing='ij'), axis=-1)
-        blocks.append(steps.reshape(-1, 3) + np.array(low) + 0.5)
+        blocks.append(np.indices([edge] * 3).reshape(3, -1).T + low + 0.5)
     if not blocks:
         return None
     return OcTree(np.concatenate(blocks) * message.resolution, message.resolution)

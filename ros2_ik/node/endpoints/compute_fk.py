@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Pose, PoseStamped
 from moveit_msgs.msg import RobotState
 from moveit_msgs.srv import GetPositionFK
 
@@ -51,10 +51,7 @@ class ComputeFK(Endpoint):
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
         q = self.current_state.start(robot, state.given, needed).q
         at = Configuration(robot, q, robot.scratch_data())
-        origin, poses = frame.placement(at), []
+        origin = frame.placement(at)
         head = self.header(frame_id.removeprefix('/') or robot.root_frame)
-        for link in links:
-            place = at.placement(link)
-            poses.append(PoseStamped(header=head))
-            fill_pose(poses[-1].pose, origin.actInv(place))
-        return links, poses
+        return links, [PoseStamped(header=head, pose=fill_pose(
+            Pose(), origin.actInv(at.placement(link)))) for link in links]
