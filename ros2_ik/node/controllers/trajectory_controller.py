@@ -17,7 +17,7 @@ from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.core.internals import braking_motion
 from ros2_ik.node.controllers.controller import Controller, nearest_time, passes_goal
 from ros2_ik.node.controllers.topics import CommandTopic
-from ros2_ik.node.motion.tracking import FINE_STEP, fine_tracking, MAX_LEAD, Tracking
+from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # minimum time between two points [s]
@@ -189,14 +189,12 @@ class JointTrajectoryController(Controller):
     def _follows(self) -> bool:
         """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
         found = self._tracking()
-        # `_tracking` rounds delays to steps
-        return (found.aside <= PATH_TOLERANCE
-                and found.delay <= USUAL_DELAY + FINE_STEP / 2)
+        return found.aside <= PATH_TOLERANCE and round(found.delay, 3) <= USUAL_DELAY
 
     def _tracking(self) -> Tracking:
         # the motion began between the sending of its goal and the response
-        return fine_tracking(self.joints, self.commanded, self.context.joint_states,
-                             -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
+        return tracking(self.joints, self.commanded, self.context.joint_states,
+                        -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
 
     def _correct_begin(self) -> None:
         """Correct the start time of a motion whose goal was answered late, by measured joints."""

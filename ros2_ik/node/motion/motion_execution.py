@@ -18,7 +18,7 @@ from ros2_ik.node.controllers.controller import (
     nearest_time,
     position_bounds,
 )
-from ros2_ik.node.motion.tracking import fine_tracking, tracking
+from ros2_ik.node.motion.tracking import tracking
 
 
 class Outcome(NamedTuple):
@@ -182,18 +182,15 @@ class MotionExecution:
         """Return a text on a joint far from its commands, or asynchronous controllers, or ''."""
         assert self.motion is not None
         motion, began = self.motion, min(one.began for one in self.controllers)
-        compared = self.joints, lambda moment: motion.at(moment - began), self._measured
-        found = tracking(*compared)
+        found = tracking(self.joints, lambda moment: motion.at(moment - began), self._measured)
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         # the path was checked as one motion of all controllers, so they must be synchronous
         begins = [min(one.began, self.now()) for one in self.controllers]
         if (apart := max(begins) - min(begins)) > MAX_DELAY:
             return f'the controllers are not synchronous: they started {apart:.2g} s apart'
-        if len(begins) > 1 and found.aside > limit > 0 and (
-                aside := fine_tracking(*compared).aside) > limit:
-            return (f'the controllers are not synchronous: a joint was {aside:.3g} from the '
-                    'common path of all joints; parameter '
-                    f'max_tracking_error allows {limit:g}')
+        if len(begins) > 1 and found.aside > limit > 0:
+            return (f'the controllers are not synchronous: a joint was {found.aside:.3g} from the '
+                    f'common path of all joints; parameter max_tracking_error allows {limit:g}')
         if not found.error[worst] > limit > 0:
             return ''
         joint = self.joints[worst]

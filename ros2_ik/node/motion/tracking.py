@@ -9,8 +9,8 @@ from ros2_ik.core import Array, MotionState
 from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.state.joint_states import JointStates
 
-DELAY_STEP = 0.02   # between two compared delays [s]
-FINE_STEP = 2e-3    # the same of `fine_tracking`
+DELAY_STEP = 0.02   # between two delays at which commands are evaluated [s]
+N_BETWEEN = 10      # number of delays that are compared for each of these steps
 # Maximum lead [s]: a controller may start before the node receives the acceptance of the goal.
 MAX_LEAD = 0.06
 
@@ -30,10 +30,10 @@ class Tracking(NamedTuple):
 
 
 def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
-             measured: JointStates, least: float = -MAX_LEAD, most: float = MAX_DELAY,
-             step: float = DELAY_STEP) -> Tracking:
+             measured: JointStates, least: float = -MAX_LEAD, most: float = MAX_DELAY
+             ) -> Tracking:
     """
-    Compare measured joints with their commands `least` to `most` seconds ago, `step` [s] apart.
+    Compare measured joints with their commands `least` to `most` seconds ago.
 
     `commanded` returns the commanded state at a time of the motion clock [s]. Each joint is
     compared at the time of its own reading, since readings differ in age.
@@ -44,19 +44,14 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     def commanded_before(delay: float) -> Array:
         states = {moment: commanded(moment - delay).position for moment in {*moments}}
         return np.array([states[moment][j] for j, moment in enumerate(moments)])
-    # distances (delays, n) of the joints from their commands at each candidate delay
-    delays = np.arange(least, most + step / 2, step).tolist()
-    apart = measured.away(joints, [commanded_before(delay) for delay in delays])
+    # distances (k, n) of the joints from their commands at each delay
+    delays = np.arange(least, most + DELAY_STEP / 2, DELAY_STEP)
+    apart = measured.away(joints, [commanded_before(delay) for delay in delays.tolist()])
     # 0 for a joint between two of its commands, else the distance from the nearest command
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
-    worst = np.abs(apart).max(axis=1)
-    k = int(np.argmin(worst))
-    return Tracking(delays[k], float(worst[k]), error)
-
-
-def fine_tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
-                  measured: JointStates, least: float = -MAX_LEAD) -> Tracking:
-    """Compare as `tracking` does, FINE_STEP apart, around the delay at which the joints fit."""
-    delay = tracking(joints, commanded, measured, least).delay
-    return tracking(joints, commanded, measured, delay - DELAY_STEP, delay + DELAY_STEP,
-                    FINE_STEP)
+    # distances (k - 1, N_BETWEEN + 1, n) between two delays, where they change almost linearly
+    parts = np.linspace(0.0, 1.0, N_BETWEEN + 1)
+    between = apart[:-1, None] + parts[:, None] * np.diff(apart, axis=0)[:, None]
+    worst = np.abs(between).max(axis=2)
+    k, part = divmod(int(np.argmin(worst)), len(parts))
+    return Tracking(float(delays[k] + parts[part] * DELAY_STEP), float(worst[k, part]), error)
