@@ -19,7 +19,7 @@ from ros2_ik.node.controllers.topics import listening_nodes
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import FromServo, Knot, Played, ServoOutput
-from ros2_ik.node.servo.player import braked, Player
+from ros2_ik.node.servo.player import Player
 
 ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
 POLL_PERIOD = 2e-3     # between two checks for these parameters [s]
@@ -73,11 +73,8 @@ class Stream(Controller):
                    np.array([state.velocity for state in states]), motion.is_curved)
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
-        # the player brakes from its own last command, and reports where and when braking ends;
-        # until then, or if its process hangs, this prediction counts
+        # the player brakes from its own last command, and reports where and when braking ends
         self._braking = True
-        if braking := braked(self.motion, self.context.now() - self.began, limits, bounds):
-            self._begin(braking, braking=True)
         self._call(Player.brake, limits, bounds)
 
     def release(self, reason: str) -> None:

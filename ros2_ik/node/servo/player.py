@@ -46,11 +46,16 @@ class Player:
 
     def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         """Brake within `bounds` (lower, upper; (n,) each) from the last command of a motion."""
-        if self._motion is not None and self._time < self._motion.duration:
-            if braking := braked(self._motion, self._time, limits, bounds):
-                self._motion, self._time = braking, 0.0
-                self._send(Played(self._number, self._unavailable, '', braking.goal,
-                                  braking.duration))
+        motion = self._motion
+        if motion is None or self._time >= motion.duration:
+            return
+        at = motion.at(self._time)
+        braking = braking_motion(motion.joints, at.position, at.velocity, limits, bounds=bounds)
+        # braking would overshoot the goal: let the motion end there
+        if not passes_goal(braking, motion, motion.duration - self._time):
+            self._motion, self._time = braking, 0.0
+            self._send(Played(self._number, self._unavailable, '', braking.goal,
+                              braking.duration))
 
     def tick(self, period: float) -> None:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""
@@ -88,12 +93,3 @@ class Player:
     def close(self) -> None:
         """Destroy publisher and subscription."""
         self._topic.close()
-
-
-def braked(motion: Motion, moment: float, limits: MotionLimits, bounds: tuple[Array, Array]
-           ) -> Motion | None:
-    """Return a motion that brakes from a time of `motion` [s]; None: let `motion` end."""
-    at = motion.at(moment)
-    braking = braking_motion(motion.joints, at.position, at.velocity, limits, bounds=bounds)
-    # braking that would overshoot the goal is not used
-    return None if passes_goal(braking, motion, motion.duration - moment) else braking
