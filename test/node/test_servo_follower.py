@@ -19,7 +19,6 @@ from ros2_ik.core import (
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.loop import Loop, Session
 from ros2_ik.node.servo.messages import Begin
-from ros2_ik.node.servo.tip_motion import missing_axis
 from ros2_ik.node.servo.velocities import Velocities
 
 TIP, DT, EVER = 'panda_hand_tcp', 0.004, 1e9
@@ -321,14 +320,6 @@ def test_object_that_is_attached_loses_its_velocity(robot, monkeypatch):
     held = follower.scene.attach(follower.scene.objects['peg'], TIP)
     Session.change_scene(session, held, {})
     assert velocities.at(1.1) == {} and 'peg' in follower.scene.attached
-
-
-def test_axis_that_no_joint_moves_is_named():
-    J = np.zeros((6, 2))
-    J[0, 0] = J[5, 1] = 1.0     # one joint along x, one about z
-    for axis, place in {'y': 1, 'z': 2, 'rx': 3, 'ry': 4}.items():
-        assert missing_axis(J, 0.1 * np.eye(6)[place]) == axis
-    assert missing_axis(J, np.array([0.1, 0, 0, 0, 0, 0.1])) == ''
 
 
 @pytest.mark.parametrize('with_fail_first', [True, False])

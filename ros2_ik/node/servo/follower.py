@@ -29,7 +29,7 @@ from ros2_ik.core import (
     VelocityResult,
 )
 from ros2_ik.node.servo.messages import Begin
-from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces, missing_axis
+from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
@@ -333,10 +333,6 @@ class Follower:
             at = self.q[joint.index]
             if min(at - joint.lower, joint.upper - at) < NEAR_BOUND:
                 return BOUND, f"slow: at the position limit of '{name}'"
-        # only in mode twist `lasting` can be True, and `value` has dimensions
-        wanted = value * self.begin.dimensions if lasting else value
-        if lasting and (axis := missing_axis(self._jacobian(self.q), wanted)):
-            return SINGULAR, f'slow: no joint moves the tip along or about {axis} here'
         if condition > NEAR_SINGULAR:
             return at_singularity if halted else (LEAVING, 'slow: leaves a singularity')
         if not lasting:
@@ -345,7 +341,8 @@ class Follower:
             return slow_near
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
-        if self._is_short and wanted[3:].any():
+        # only in mode twist `lasting` can be True
+        if self._is_short and (value * self.begin.dimensions)[3:].any():
             holds = any(self.begin.dimensions[:3])
             return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded'
                               + (' and hold its position; control_dimensions can free axes'

@@ -1,15 +1,10 @@
-"""Motion of the servo's tip: achieved part of a twist, missing axes, motion along surfaces."""
+"""Motion of the servo's tip: achieved part of a twist, motion along surfaces."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from ros2_ik.core import Array, NearPair
-
-AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')
-MIN_SINGULAR_VALUE = 1e-3   # of a direction in which joints can move the tip [m/rad]
-# fraction of a twist outside of the reachable directions above which the twist is impossible
-MAX_MISSING = 0.5
 
 
 def achieved_part(moved: Array, twist: Array) -> float:
@@ -20,18 +15,6 @@ def achieved_part(moved: Array, twist: Array) -> float:
         if (squared := float(twist[rows] @ twist[rows])) > 0:
             parts.append(float(moved[rows] @ twist[rows]) / squared)
     return min(parts)
-
-
-def missing_axis(J: Array, twist: Array) -> str:
-    """Return an axis of a twist (6,), such as 'rx', that no column of J (6, n) moves, or ''."""
-    # remainder of the twist after projection onto the column space of the Jacobian
-    for rows in (slice(0, 3), slice(3, 6)):
-        U, values, _ = np.linalg.svd(J[rows], full_matrices=False)
-        U, wanted = U[:, values > MIN_SINGULAR_VALUE], twist[rows]
-        left = wanted - U @ (U.T @ wanted)
-        if np.linalg.norm(left) > MAX_MISSING * np.linalg.norm(wanted):
-            return AXES[rows][int((left * wanted).argmax())]
-    return ''
 
 
 def along_surfaces(twist: Array, J: Array, pairs: Sequence[NearPair], columns: Array,
