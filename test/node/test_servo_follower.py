@@ -17,8 +17,9 @@ from ros2_ik.core import (
     Sphere,
 )
 from ros2_ik.node.servo.follower import Command, Follower
-from ros2_ik.node.servo.loop import Loop, Session
+from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import Begin
+from ros2_ik.node.servo.session import Session
 from ros2_ik.node.servo.velocities import Velocities
 
 TIP, DT, EVER = 'panda_hand_tcp', 0.004, 1e9
@@ -314,11 +315,11 @@ def test_object_that_is_attached_loses_its_velocity(robot, monkeypatch):
     session = SimpleNamespace(follower=follower, _velocities=velocities)
     for now in (1.0, 1.1):
         monkeypatch.setattr('time.monotonic', lambda now=now: now)
-        Session.change_scene(session, None, {'peg': place(now, 0, 0)})
+        Session.change_scene(session, {'peg': place(now, 0, 0)})
     np.testing.assert_allclose(velocities.at(1.1)['peg'], [1.0, 0, 0])
     assert follower.scene.objects['peg'].pose.translation[0] == 1.1
     held = follower.scene.attach(follower.scene.objects['peg'], TIP)
-    Session.change_scene(session, held, {})
+    Session.change_scene(session, held)
     assert velocities.at(1.1) == {} and 'peg' in follower.scene.attached
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 from std_srvs.srv import SetBool
 
-from ros2_ik.core import Array, Mesh, Robot, Scene, Status
+from ros2_ik.core import Mesh, Scene, Status
 from ros2_ik.core.internals import COLLISIONS_OFF
 from ros2_ik.messages.frames import (
     changed_frame,
@@ -26,12 +26,12 @@ from ros2_ik.messages.frames import (
 )
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.controllers.controller import Controller, motion_limits
 from ros2_ik.node.controllers.robot_controllers import active_joints
 from ros2_ik.node.endpoints.endpoint import Endpoint, publisher, timer
 from ros2_ik.node.motion.planning import checked_scaling
-from ros2_ik.node.servo.loop import Loop, Session
+from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import Begin, FromServo, MODES, OFF, State, WAITS
+from ros2_ik.node.servo.session import Session
 from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
@@ -39,6 +39,7 @@ START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [
 REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
 # limit for all meshes added at once while the servo is on; 5,000 take 30 ms to prepare
 MAX_TRIANGLES = 5000
+BASE_NOISE = 1e-3       # change of the base pose that is no motion [m, parts of the quaternion]
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
                 ServoCommandType.Request.TWIST: SwitchServo.Request.TWIST,
@@ -53,17 +54,15 @@ class Servo(Endpoint):
     Services that switch and pause the servo; sends updates to the servo's process.
 
     The process starts when the servo is switched on for the first time. It receives changes of
-    the scene and the base pose.
+    the scene; a base that moves ends the servo.
     """
 
     def offer(self) -> None:
         self.servo_process.receivers.append(self._on_message)
         # the task sent to the process, with the newest scene; None while the servo is off
         self._begun: Begin | None = None
-        self._controllers: list[Controller] = []
-        self._stops, self._paused, self._switching = 0, False, False
+        self._paused, self._switching = False, False
         self._offs = 0      # number of requests to switch off
-        self._base = np.zeros(0)            # last base positions sent to the process
         self._status = publisher(self.node, ServoStatus, '~/servo/status')
         self._moveit_status = publisher(self.node, MoveItStatus, '~/servo/moveit_status')
         self._timer = timer(self.node, UPDATE_PERIOD, self._send_changes)
@@ -121,7 +120,7 @@ class Servo(Endpoint):
 
     async def _switch_on(self, request: SwitchServo.Request) -> str:
         robot, parameters, mode = self.description.current(), self.parameters, request.mode
-        before = self.motions.stops, self._offs
+        stops, offs = self.motions.stops, self._offs
         group, scene = group_name(robot, request.group, parameters), self.scene.known.scene
         robot, tool = with_tool(request.tool, scene, [request.tip], group, parameters)
         named = request.tip or tool
@@ -141,16 +140,28 @@ class Servo(Endpoint):
         notes = [*([] if checker else [COLLISIONS_OFF]), *self.scene.left_out]
         if self._begun:
             await self._switch_off()
-        self._controllers = await self.motions.acquire_for_servo(
-            robot, joints, checker.moving_joints if checker else frozenset())
+        owner = await self.motions.acquire_for_servo(
+            robot, joints, checker.moving_joints if checker else frozenset(), stops)
         try:
-            # a stop or another switch during the awaits above cancels this switch
-            if (self.motions.stops, self._offs) != before:
-                raise RequestError(Status.PREEMPTED,
-                                   'the servo, or all motions, were stopped meanwhile')
-            self._begin(robot, mode, tip, joints, scaling, scene, checker is not None, dimensions)
-            await self._until(lambda: self.servo_process.state.message != WAITS,
-                              START_TIMEOUT, 'start')
+            # another switch during the awaits above cancels this switch, like a stop
+            if self._offs != offs:
+                raise RequestError(Status.PREEMPTED, 'the servo was switched off meanwhile')
+            # joints of the controllers that are outside of the group get velocity limit 0
+            moved = np.array([scaling * (joint in joints) for joint in owner.joints])
+            q = np.array(self.current_state.start(robot, {}, frozenset(owner.joints)).q)
+            self._begun = Begin(
+                robot, mode, tip, owner.joints, q, owner.limits.velocity * moved,
+                owner.limits.acceleration * parameters.servo_acceleration_scaling,
+                tuple(one.output for one in owner.controllers), scene,
+                self.scene.geometry.options if checker else None,
+                SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}),
+                dimensions)
+            self.servo_process.state = State(message=WAITS)
+            self.servo_process.call(Loop.pause, self._paused)
+            self.servo_process.call(Loop.begin, self._begun)
+            self._timer.reset()
+            await self._until(lambda: self.servo_process.state.message != WAITS, START_TIMEOUT,
+                              'start')
         except Exception:
             self._end('it did not start')
             self._forget()
@@ -160,25 +171,6 @@ class Servo(Endpoint):
         of = f" of '{tip}'" if tip else ''
         return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
                           f'{scaling:g} of their velocity limits', *notes])
-
-    def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
-               scene: Scene, checked: bool, dimensions: tuple[bool, ...]) -> None:
-        parameters = self.parameters
-        # all joints of the controllers; joints outside of the group get velocity limit 0
-        every = tuple(joint for one in self._controllers for joint in one.joints)
-        limits = motion_limits(robot, every, parameters)
-        moved = np.array([float(joint in joints) for joint in every])
-        q: Array = np.array(self.current_state.start(robot, {}, frozenset(every)).q)
-        outputs = tuple(one.output for one in self._controllers)
-        self._begun = Begin(
-            robot, mode, tip, every, q, limits.velocity * scaling * moved,
-            limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
-            self.scene.geometry.options if checked else None,
-            SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}), dimensions)
-        self._stops, self.servo_process.state = self.motions.stops, State(message=WAITS)
-        self.servo_process.call(Loop.pause, self._paused)
-        self.servo_process.call(Loop.begin, self._begun)
-        self._timer.reset()
 
     # -- while the servo is on ------------------------------------------------------------
 
@@ -207,17 +199,18 @@ class Servo(Endpoint):
             self._forget()
 
     def _send_changes(self) -> None:
-        if self._begun is None:
+        owner = self.motions.servo
+        if self._begun is None or owner is None:
             return
-        if self.motions.stops != self._stops:
+        if self.motions.stops != owner.request.stops:
             self._end('all motions were stopped')
-        for controller in self._controllers:
+        for controller in owner.controllers:
             if controller.foreign_goal:
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
         if self.scene.known.scene is not self._begun.scene:
             self._send_scene(self._begun, self.scene.known.scene)
-        if base := self._begun.scene.robot.base_joint:
-            self._send_base(self._begun.scene.robot, base)
+        if self._base_moved(self._begun):
+            self._end('the base has moved, or its pose is unknown: the servo needs a base at rest')
         # heartbeat: the process ignores commands if the node does not call it
         self.servo_process.call(Loop.pause, self._paused)
 
@@ -229,7 +222,7 @@ class Servo(Endpoint):
                       'would interrupt the motion: switch the servo on again')
             return
         self.servo_process.call(Loop.call_session, Session.change_scene,
-                                None if is_all else scene, poses)
+                                poses if is_all else scene)
         self._begun = replace(begun, scene=scene)
         if begun.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
@@ -237,14 +230,13 @@ class Servo(Endpoint):
         if reason := changed_frame(begun.robot.added_frames, begun.scene, scene):
             self._end(reason)
 
-    def _send_base(self, robot: Robot, base: str) -> None:
-        """Send the base positions if they have changed; end the servo if they are unknown."""
-        value = self.current_state.known(robot).get(base)
-        if value is None:
-            self._end('the pose of the base is unknown')
-        elif not np.array_equal(value, self._base):
-            self._base = np.asarray(value)
-            self.servo_process.call(Loop.call_session, Session.take_base, self._base)
+    def _base_moved(self, begun: Begin) -> bool:
+        """Return whether a free base has moved since the servo was switched on."""
+        if (name := begun.robot.base_joint) is None:
+            return False
+        base, value = begun.robot.joint(name), self.current_state.known(begun.robot).get(name)
+        before = begun.q[base.index:base.index + base.size]
+        return value is None or not np.allclose(value, before, rtol=0.0, atol=BASE_NOISE)
 
     def _forget(self) -> None:
         self._begun = None

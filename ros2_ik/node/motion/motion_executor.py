@@ -10,7 +10,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_ik.core import Array, IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller, ControllerContext
+from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest, Outcome
@@ -130,15 +130,16 @@ class MotionExecutor:
                 self._close_retired()
 
     async def acquire_for_servo(self, robot: Robot, joints: Collection[str],
-                                checked: frozenset[str]) -> list[Controller]:
+                                checked: frozenset[str], stops: int) -> MotionExecution:
         """
-        Assign joints to the servo when they are at rest, and return their controllers.
+        Assign joints to the servo when they are at rest, and return an execution that owns them.
 
         Motions of these joints are refused until `release_from_servo`. Raises RequestError if the
-        joints cannot be moved now, or if an active motion moves one of them or one of the
-        `checked` joints, on which the servo's collision check depends.
+        joints cannot be moved now, if `stops`, the count at the request, has changed, or if an
+        active motion moves one of the joints or one of the `checked` joints, on which the servo's
+        collision check depends.
         """
-        request = MotionRequest(robot, {}, stops=self.stops)
+        request = MotionRequest(robot, {}, stops=stops)
         self._check(request)
         execution = MotionExecution(request, self._controllers.choose(joints))
         for other in self._executions:
@@ -151,12 +152,14 @@ class MotionExecutor:
         try:
             self._measured.require(execution.joints)
             await self._wait_for_start(execution)
+            # time has passed: all motions may have been stopped
+            self._check(request)
             for controller in execution.controllers:
                 controller.release('the servo commands the joints')
         except Exception:
             self.servo = None
             raise
-        return execution.controllers
+        return execution
 
     def release_from_servo(self) -> None:
         """End the servo's ownership of its joints, so that motions can move them."""

@@ -1,13 +1,11 @@
-"""Main loop of the servo's process: receives commands, and publishes one step per period."""
+"""Main loop of the servo's process: callbacks and calls of the node between the steps."""
 
-from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 import ctypes
 from functools import partial
 import gc
-import math
 from multiprocessing.connection import Connection
 import os
 from pathlib import Path
@@ -18,8 +16,6 @@ from typing import Any
 
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import PoseStamped, TwistStamped
-import numpy as np
-import pinocchio as pin
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -28,17 +24,14 @@ from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
+from ros2_ik.core import compile_all, IKError, Scene
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.controllers.controller import MAX_DELAY, position_bounds
-from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling
-from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import MESSAGES, read_command
-from ros2_ik.node.servo.follower import Follower, Step
-from ros2_ik.node.servo.messages import Begin, FromServo, Knot, OFF, ServoOutput, State, WAITS
-from ros2_ik.node.servo.player import MAX_PAUSE, Player
-from ros2_ik.node.servo.velocities import Velocities
+from ros2_ik.node.servo.follower import Follower
+from ros2_ik.node.servo.messages import Begin, FromServo, OFF, ServoOutput, State
+from ros2_ik.node.servo.player import Player
+from ros2_ik.node.servo.session import Session
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
@@ -47,18 +40,7 @@ LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
 PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
 IDLE_PERIOD = 0.05  # between two checks for messages of the node while nothing moves [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
-CHECK_PERIOD = 0.02     # between two checks of joint_states [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
-# time for which the final position is republished, in case a message is lost [s]
-HOLD_TIME = 0.5
-# time beyond the braking time after which a session ends although the arm moves [s]
-END_TIMEOUT = 3.0
-# fraction of max_tracking_error that is allowed for a joint that is measured at rest
-REST_FRACTION = 0.25
-MIN_BRAKING_TIME = 1e-3     # between the last two points of a trajectory [s]
-KNOT_TIME = 1.0     # time for which published knots are stored [s]
-MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
-DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
 # commands are ignored if the node is silent for this time: it may fail to pass on a stop [s]
 NODE_TIMEOUT = 1.0
@@ -158,6 +140,10 @@ class Loop:
                     session.close()
                     self._session = None
                     gc.enable()
+                    # A process may never receive anything if an earlier one was killed
+                    # (eProsima/Fast-DDS#5053). Then it ends; the next switch starts another one.
+                    if self._joint_states.newest is None and not self._players:
+                        return
             for player in self._players.values():
                 self._attempt(partial(player.tick, period), player.abort)
 
@@ -181,14 +167,10 @@ class Loop:
                 calls.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
-        # the newest scene replaces all earlier changes; their object moves are added to its own
-        changes = {i: arguments for i, (_, arguments) in enumerate(calls)
+        # the newest scene replaces all earlier changes
+        changes = {i: arguments[1] for i, (_, arguments) in enumerate(calls)
                    if arguments[:1] == (Session.change_scene,)}
-        newest = max((i for i, (_, scene, _) in changes.items() if scene), default=0)
-        if newest in changes:
-            poses = {name: pose for i, (_, _, moved) in changes.items() if i <= newest
-                     for name, pose in moved.items()}
-            calls[newest] = calls[newest][0], (*changes[newest][:2], poses)
+        newest = max((i for i, to in changes.items() if isinstance(to, Scene)), default=0)
         for i, (method, arguments) in enumerate(calls):
             if i >= newest or i not in changes:
                 self._called = time.monotonic()
@@ -247,7 +229,7 @@ class Loop:
 
     # -- status ---------------------------------------------------------------------------
 
-    def _report(self, session: 'Session') -> None:
+    def _report(self, session: Session) -> None:
         now = time.monotonic()
         mode = OFF if session.over else session.follower.begin.mode
         step = session.last
@@ -292,321 +274,3 @@ class Loop:
             follower.obey(read_command(message, follower, self._clock))
         except (RequestError, IKError) as error:
             self._note, self._noted = str(error), time.monotonic()
-
-
-class Session:
-    """
-    A servo session, from its `Begin` until the arm has come to rest again.
-
-    - `ended`: the reason of the end, or ''.
-    - `fault`: the reason why the arm cannot move at present, or ''.
-    - `strays`: True if the session ends because the arm does not follow.
-    - `over`: True when the session has ended, and its last command has been executed.
-    - `steps`, `missed`: the numbers of all steps, and of those more than a period late.
-    """
-
-    def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: JointStates,
-                 follower: Follower) -> None:
-        self._clock, self._measured = clock, measured
-        self._values = follower.begin.parameters
-        self.follower, self.dt = follower, follower.dt
-        self.ended, self.fault, self.over = '', WAITS, False
-        self.steps, self.missed = 0, 0
-        self.last = Step(0, 'waits for commands', 0.0)
-        self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
-                                               partial(self._on_foreign_command, output)))
-                         for output in follower.begin.outputs]
-        self._scalings = [
-            SpeedScaling(context.node, f'{output.topic.rpartition("/")[0]}/controller_state',
-                         partial(self._repeat, topic))
-            for output, topic in self._outputs if output.ahead]
-        self._ahead = min(output.ahead for output, _ in self._outputs)
-        self.strays, self._pushes = False, False
-        self._knots = deque[Knot]()
-        # times of the begin, of the last step, and of the last step with motion [s]
-        self._began = self._stepped = time.monotonic()
-        self._moved = -math.inf     # nothing is published before the first motion
-        # `_time` (of the last command) and the times of knots are on the motion clock [ns]
-        self._checked, self._time = 0.0, 0
-        self._velocities = Velocities()
-        self._ended_at = math.inf
-        self._bounds = position_bounds(follower.robot, follower.begin.joints)
-        # joints that move the tip, but are not servoed
-        tip, robot = follower.begin.tip, follower.robot
-        moving = robot.moving_joints(tip) if tip else frozenset()
-        self._carriers = [joint.name for joint in follower.others
-                          if joint.is_scalar and joint.name in moving]
-        self._base, self._base_velocities = follower.q.copy(), Velocities()
-
-    def close(self) -> None:
-        """Destroy publishers and subscriptions."""
-        for _, topic in self._outputs:
-            topic.close()
-        for scaling in self._scalings:
-            scaling.close()
-
-    def change_scene(self, scene: Scene | None, poses: Mapping[str, pin.SE3]) -> None:
-        """
-        Set the scene (None: the same objects), in which some objects have moved to `poses`.
-
-        A scene takes 10 ms, or more with new meshes or hundreds of objects; poses take less.
-        """
-        follower, now = self.follower, time.monotonic()
-        before = follower.scene.objects
-        self._velocities.note({name: pose.translation - before[name].pose.translation
-                               for name, pose in poses.items() if name in before}, now)
-        if scene:
-            # an object that is attached now moves with the arm
-            self._velocities.keep(scene.objects)
-            follower.set_scene(scene)
-        follower.move_objects({} if scene else poses, self._velocities.at(now))
-
-    def take_base(self, value: Array) -> None:
-        """Set the positions of the base joint, whose velocity is estimated from its last moves."""
-        robot, before = self.follower.robot, self._base.copy()
-        assert robot.base_joint is not None
-        base = robot.joint(robot.base_joint)
-        self._base[base.index:base.index + base.size] = value
-        moved = pin.difference(robot.model, before, self._base)
-        self._base_velocities.note({robot.base_joint: moved[base.columns]}, time.monotonic())
-
-    def _place_others(self) -> None:
-        """Set the joints that are not servoed, from joint_states and from `take_base`."""
-        follower, measured = self.follower, self._measured
-        robot = follower.robot
-        q, v = follower.q.copy(), follower.v.copy()
-        # joints of joint_states, extrapolated to the current time
-        known = self._known_others()
-        for name, position, speed in zip(known, *measured.state(known), strict=True):
-            joint = robot.joint(name)
-            age = self._clock.now() - measured.moment([name])
-            q[joint.index] = position + speed * min(max(age, 0.0), MAX_EXTRAPOLATION)
-            v[joint.velocity_index] = speed
-        if robot.base_joint:
-            base = robot.joint(robot.base_joint)
-            part = slice(base.index, base.index + base.size)
-            q[part] = self._base[part]
-            moves = self._base_velocities.at(time.monotonic())
-            v[base.columns] = moves.get(robot.base_joint, 0.0)
-        follower.q, follower.v = q, v
-
-    def _known_others(self) -> list[str]:
-        """Return the joints that are not servoed and that joint_states contain."""
-        return [joint.name for joint in self.follower.others
-                if joint.is_scalar and self._measured.get(joint.name)]
-
-    def end(self, reason: str) -> None:
-        """Brake, and end at rest; the reason of the first call is reported."""
-        if not self.ended:
-            self.ended, self._ended_at = reason, time.monotonic() + self.follower.braking_time
-        self.follower.brake()
-
-    def abort(self, reason: str) -> None:
-        """End without braking: the last published step holds the joints or brings them to rest."""
-        self.end(reason)
-        self.over = True
-
-    def _on_foreign_command(self, output: ServoOutput, message: object, topic: str) -> None:
-        if output.concerns(message):
-            self.abort(f'another client sends commands on {topic}')
-
-    # -- steps ----------------------------------------------------------------------------
-
-    def step(self, late: float) -> None:
-        """Compute and publish the due steps; `late` is the delay [s]."""
-        now, steady = round(self._clock.now() * 1e9), time.monotonic()
-        # the arm has not come to rest in time, for example because obstacles keep pushing it
-        if steady > self._ended_at + END_TIMEOUT:
-            # stale readings must not be commanded
-            if self._pushes and not self._measured.stale(self.follower.begin.joints):
-                self._hold_measured(steady)
-            else:
-                self.over = True
-        self.steps += 1
-        self.missed += late > self.dt
-        self._check_joint_states(steady)
-        if self._velocities.drop_rested(steady):
-            self.follower.move_objects({}, self._velocities.at(steady))
-        if self.fault or self.over:
-            self.over = self.over or bool(self.ended)
-            self._stepped = steady
-            return
-        elapsed, self._stepped = steady - self._stepped, steady
-        self._place_others()
-        due = self._due(now, elapsed)
-        # the slowest controller sets the speed of all joints
-        speed = min((scaling.factor for scaling in self._scalings), default=1.0)
-        for _ in range(due):
-            self.last = self.follower.step(now * 1e-9, speed)
-            self._store_knot()
-        if self.follower.moving:
-            self._moved = steady
-        if steady <= self._moved + HOLD_TIME:
-            # a repeated command of a stream would halt the arm; trajectories may be repeated
-            if due or self._ahead:
-                self._publish()
-        # all published messages have been executed
-        elif self.ended and steady > self._moved + HOLD_TIME + MAX_DELAY and not self._pushes:
-            self.over = True
-
-    def _due(self, now: int, elapsed: float) -> int:
-        """Return the number of due steps at time `now` [ns]; late steps slow the arm down."""
-        dt = round(self.dt * 1e9)
-        behind = (now - self._time) * 1e-9
-        # at rest: one step, at the current time
-        if not self.follower.moving or not self._knots:
-            # the clock is paused or slow: the last step is already a whole period ahead of it
-            if self._knots and dt <= self._time - now:
-                return 0
-            self._time = now
-            return 1
-        # streams: one step; missed steps are lost
-        if self._ahead == 0.0:
-            # simulated time may be slow, or paused
-            if behind < self.dt / 2:
-                return 0
-            # the joints have slowed down at their last command, and stopped after MAX_PAUSE
-            if elapsed > 2 * self.dt:
-                self.follower.v = self.follower.v * max(1.0 - elapsed / MAX_PAUSE, 0.0)
-            self._time = max(self._time + dt, now) - dt
-            return 1
-        # trajectories: the controller has executed the last one to its end, at rest
-        if behind > self._ahead:
-            self._restart_at_rest(now)
-            return 1
-        return int(behind / self.dt)
-
-    def _rest(self) -> Knot:
-        """Return the knot after the last one at which all joints come to rest simultaneously."""
-        # the joint that needs the longest sets the time; decelerations are constant
-        seconds = max(self.follower.braking_time, MIN_BRAKING_TIME)
-        at, position, velocity = self._knots[-1]
-        end = np.clip(position + velocity * (seconds / 2), *self._bounds)
-        return Knot(at + round(seconds * 1e9), end, np.zeros(len(end)))
-
-    def _restart_at_rest(self, now: int) -> None:
-        """Continue from the rest positions at the end of the last published trajectories."""
-        rest = self._rest()
-        self.follower.stand(rest.position)
-        self._knots.append(rest)
-        # the next knot, `ahead` of this time, must not be earlier than the rest
-        self._time = max(now, rest.time - round(self._ahead * 1e9))
-
-    def _store_knot(self) -> None:
-        """Store the commanded knot of the last step, and drop knots older than KNOT_TIME."""
-        follower = self.follower
-        position, velocity = follower.q[follower.places], follower.v[follower.columns]
-        self._time += round(self.dt * 1e9)
-        # A knot is in the middle of a step, where the constant velocity of the step is exact.
-        # Between two knots, the controller's cubic polynomial is then a parabola.
-        back = self.dt / 2
-        self._knots.append(Knot(self._time + round((self._ahead - back) * 1e9),
-                                position - velocity * back, velocity))
-        while self._knots[0].time < self._time - KNOT_TIME * 1e9:
-            self._knots.popleft()
-
-    def _publish(self) -> None:
-        """Publish recent knots and the rest knot to each controller; to streams, the last step."""
-        follower, stamp = self.follower, self._clock.stamp
-        joints, knots, rest = follower.begin.joints, list(self._knots), self._rest()
-        last = Knot(self._time, follower.q[follower.places], follower.v[follower.columns])
-        for output, topic in self._outputs:
-            chosen = [joints.index(joint) for joint in output.joints]
-            recent = [last]
-            if output.ahead:
-                # start at the last knot that is at least ahead / 2 older than the current step
-                since = self._time - round((output.ahead / 2) * 1e9)
-                first = bisect_right(knots, since, key=lambda knot: knot.time) - 1
-                # controllers refuse negative times, as of knots before a restart of simulated time
-                first = max(first, bisect_right(knots, -stamp(0), key=lambda knot: knot.time))
-                recent = [*knots[first:], rest]
-            topic.publish(output.message([Knot(stamp(at), position[chosen], velocity[chosen])
-                                          for at, position, velocity in recent]))
-
-    def _repeat(self, topic: CommandTopic) -> None:
-        """Publish the last trajectory again, after an update of a slowed controller."""
-        # A slowed controller that updates several times per trajectory would lag behind it, and
-        # catch up at the next one: only the first sample of a trajectory is at the current time.
-        if not (self.over or self.fault) and time.monotonic() < min(self._stepped + 2 * self.dt,
-                                                    self._moved + HOLD_TIME):
-            topic.repeat()
-
-    # -- joint_states ---------------------------------------------------------------------
-
-    def _check_joint_states(self, steady: float) -> None:
-        """End the session if joint_states are stale, or the arm does not follow."""
-        if steady < self._checked + CHECK_PERIOD:
-            return
-        self._checked = steady
-        follower = self.follower
-        joints = follower.begin.joints
-        reason = self._measured.stale([*joints, *self._carriers, *self._known_others()])
-        if not reason and self.fault == WAITS:
-            reason = next((text for output, topic in self._outputs
-                           if (text := topic.no_subscriber(output.n_node_subscriptions))), '')
-        if reason:
-            # before the first motion, wait for the discovery of joint_states and controllers
-            if self.fault and steady < self._began + DISCOVERY_TIME:
-                return
-            self.end(reason)
-            self.over = self.over or bool(self.fault)
-            return
-        self.fault = ''
-        if steady <= self._moved + HOLD_TIME or self._pushes:
-            self._check_tracking(steady)
-        # readings may be from before the arm came to rest
-        if self._pushes or steady <= self._moved + self._values.execute_state_timeout:
-            return
-        if self._measured.state(joints)[1].any():
-            self.fault = 'waits: another client moves the arm'
-        # another client has moved the arm
-        elif np.abs(self._apart()).max() > self._values.start_tolerance:
-            self._restart_at_measured()
-
-    def _check_tracking(self, steady: float) -> None:
-        """End the session if the arm does not follow; at rest, command its measured positions."""
-        most = self._values.max_tracking_error
-        # this process was suspended: the arm has come to rest at the end of its last trajectory
-        if most == 0 or steady > self._stepped + MAX_DELAY:
-            return
-        follower, measured = self.follower, self._measured
-        joints, late = follower.begin.joints, MAX_DELAY + self._ahead
-        seen = tracking(joints, self._commanded, measured, most=late)
-        # a smaller bound for joints at rest, which a delay does not explain
-        stands = np.array([measured.stood([joint]) > late for joint in joints])
-        bound = np.where(stands, REST_FRACTION, 1.0) * most
-        worst = int(np.argmax(seen.error / bound))
-        if seen.error[worst] > bound[worst] and not self.strays:
-            self.strays = self._pushes = True
-            self.end(f"joint '{joints[worst]}' does not follow: it is {seen.error[worst]:.3g} "
-                     'from its commanded position')
-        if self._pushes and stands.all():
-            self._hold_measured(steady)
-
-    def _hold_measured(self, steady: float) -> None:
-        """Command the measured positions, so that no controller pushes a stuck arm."""
-        self._restart_at_measured()
-        self._pushes, self._ended_at, self._moved = False, steady, steady
-        self._time = round(self._clock.now() * 1e9)
-        at = self.follower.q[self.follower.places]
-        self._knots.append(Knot(self._time, at, np.zeros(len(at))))
-
-    def _apart(self) -> Array:
-        """Return the distances (n,) of the measured positions from the commanded ones."""
-        follower = self.follower
-        return -self._measured.away(follower.begin.joints, follower.q[follower.places])
-
-    def _restart_at_measured(self) -> None:
-        follower = self.follower
-        follower.stand(follower.q[follower.places] + self._apart())
-        # a trajectory must not start with knots at earlier positions
-        self._knots.clear()
-
-    def _commanded(self, moment: float) -> MotionState:
-        """Return the commanded state at a time [s]."""
-        # extrapolate the previous knot by one step at most
-        at = round(moment * 1e9)
-        k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
-        time_at, position, velocity = self._knots[max(k, 0)]
-        ahead = min(max((at - time_at) * 1e-9, 0.0), self.dt)
-        return MotionState(position + ahead * velocity, velocity, np.zeros(len(velocity)))

@@ -1,4 +1,4 @@
-"""Velocities of scene objects and of the base, which clients move in steps."""
+"""Velocities of scene objects, which clients move in steps."""
 
 from collections.abc import Iterable, Mapping
 import math
@@ -13,7 +13,7 @@ MIN_PERIOD = 0.02   # least time between two moves: changes reach the servo this
 
 class Velocities:
     """
-    Estimates each velocity from the last two moves of an object or the base.
+    Estimates the velocity of each object from its last two moves.
 
     Clients move objects at different rates, so an object's velocity is its displacement divided by
     the time since its own last move. It is 0 after a first move, and after RECENT without a move.
