@@ -29,7 +29,6 @@ from ros2_ik.core import (
     VelocityResult,
 )
 from ros2_ik.node.servo.messages import Begin
-from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
@@ -51,9 +50,7 @@ UNMOVED = 1e-9      # gradient below which servoed joints do not change a distan
 LOOKAHEAD = 0.05    # time of the check for an approaching singularity [s]
 MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
-SURFACE = 0.03      # distance within which the tip can slide along a surface [m]
 PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pushes the arm [m/s]
-MIN_SLIDE = 0.05    # minimum fraction of a twist left along a surface for the tip to slide
 
 
 class Step(NamedTuple):
@@ -134,7 +131,7 @@ class Follower:
         # A gap d closes at most at rate * d. This decelerates the joints by rate times their
         # velocity, which is within the acceleration limits for this rate.
         moved = begin.velocity > 0
-        gain = self._gap_rate = float((begin.acceleration[moved] / begin.velocity[moved]).min())
+        gain = float((begin.acceleration[moved] / begin.velocity[moved]).min())
         barriers = [CollisionBarrier(checker, begin.parameters.servo_margin,
                                      gain_per_second=gain)] if checker else []
         # position limits with gain 1: a joint may reach its limit within one step
@@ -221,8 +218,8 @@ class Follower:
             message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
 
     def _following_step(self, value: Array, speed: float) -> tuple[VelocityResult, Step]:
-        # factors on the twist: `part` for a singularity, `share` for sliding along a surface
-        part, condition, share = 1.0, 1.0, 1.0
+        # `part` is the factor on a twist towards a singularity
+        part, condition = 1.0, 1.0
         # a pose is approached with a gain; the other modes command a velocity
         if self.begin.mode == 'pose':
             self._follow.set_gain('pose', speed * self._gain(value))
@@ -237,10 +234,8 @@ class Follower:
                 part = self._part_towards(result, condition)
                 if part < 1.0:
                     result = self._solve(part * value)
-            result, share = self._slide(result, part * value)
-        scale = share * result.scale
-        code, text = self._diagnose(result, value, scale, condition, part < 1.0)
-        return result, Step(code, text, speed * part * scale)
+        code, text = self._diagnose(result, value, condition, part < 1.0)
+        return result, Step(code, text, speed * part * result.scale)
 
     def _braking_step(self) -> tuple[VelocityResult, Step]:
         self._slow_for = 0.0
@@ -250,7 +245,7 @@ class Follower:
         self._brake.reset(self.v)
         result = self._brake.step(self.q)
         # pairs whose distance grows faster than it would by braking alone
-        v, near = result.v[self.columns], self._near(self._brake, math.inf)
+        v, near = result.v[self.columns], self._near(self._brake)
         pushing = [pair for pair in near if pair.gradient[self.columns] @ (v - slower) > PUSHED]
         if pushing:
             text = f'moves away from an obstacle{_pair(pushing[0])}'
@@ -268,22 +263,9 @@ class Follower:
         self._follow.reset(self.v)
         return self._follow.step(self.q)
 
-    def _slide(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
-        """Return `result` or, if surfaces block it, a step along them; and its part of `twist`."""
-        squared = float(twist @ twist)
-        if result.scale >= SLOWED or squared == 0.0 \
-                or not (near := self._near(self._follow, SURFACE)):
-            return result, 1.0
-        # the twist projected onto the surfaces, if the projection keeps enough of it
-        slid = along_surfaces(twist, self._jacobian(self.q), near, self._moved, self._gap_rate)
-        part = float(slid @ twist) / squared
-        if part > SLOWED or part < MIN_SLIDE:
-            return result, 1.0
-        return self._solve(slid), part
-
-    def _near(self, program: VelocityProgram, within: float) -> list[NearPair]:
-        """Return the pairs `within` [m] of the margin whose distance servoed joints can change."""
-        return [pair for pair in program.near_pairs(within)
+    def _near(self, program: VelocityProgram) -> list[NearPair]:
+        """Return the near pairs whose distance servoed joints can change, the nearest first."""
+        return [pair for pair in program.near_pairs(math.inf)
                 if np.abs(pair.gradient[self.columns]).max() > UNMOVED]
 
     def _gain(self, target: Array) -> float:
@@ -306,10 +288,10 @@ class Follower:
         slower: Array = v * max(1.0 - left.min(), 0.0)
         return slower
 
-    def _diagnose(self, result: VelocityResult, value: Array, scale: float, condition: float,
+    def _diagnose(self, result: VelocityResult, value: Array, condition: float,
                   is_approaching: bool) -> tuple[int, str]:
         """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
-        halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
+        halted = result.scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
         # an arm that is slow for a longer time always gets a reason
         lasting = self._slow_too_long(result, value)
         at_singularity = SINGULAR, 'halted by a singularity'
@@ -318,9 +300,9 @@ class Follower:
         # halted more than 1e-3 m or rad from a commanded pose
         is_far = halted and self.begin.mode == 'pose' and (
             np.abs(result.errors['pose']).max() > 1e-3)
-        if not lasting and scale >= SLOWED and not is_far:
+        if not lasting and result.scale >= SLOWED and not is_far:
             return NO_WARNING, FOLLOWS
-        near = self._near(self._follow, math.inf)
+        near = self._near(self._follow)
         gap, pair = (near[0].gap, _pair(near[0])) if near else (math.inf, '')
         slow_near = NEAR_CONTACT, f'slow: near an obstacle{pair}'
         if gap < NEAR_GAP:
@@ -337,8 +319,6 @@ class Follower:
             return at_singularity if halted else (LEAVING, 'slow: leaves a singularity')
         if not lasting:
             return NO_WARNING, FOLLOWS
-        if gap < SURFACE:
-            return slow_near
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         # only in mode twist `lasting` can be True
@@ -352,10 +332,15 @@ class Follower:
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
         """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
-        slow = self.begin.mode == 'twist' and achieved_part(
-            self._jacobian(self.q) @ result.v[self._moved],
-            value * self.begin.dimensions) < MIN_PART
-        self._slow_for = self._slow_for + self.dt if slow else 0.0
+        parts = [1.0]
+        if self.begin.mode == 'twist':
+            moved = self._jacobian(self.q) @ result.v[self._moved]
+            twist = value * self.begin.dimensions
+            # component of the motion along the twist, of the linear and the angular part
+            for rows in (slice(0, 3), slice(3, 6)):
+                if squared := float(twist[rows] @ twist[rows]):
+                    parts.append(float(moved[rows] @ twist[rows]) / squared)
+        self._slow_for = self._slow_for + self.dt if min(parts) < MIN_PART else 0.0
         return self._slow_for > SLOW_TIME
 
     # -- singularities --------------------------------------------------------------------
