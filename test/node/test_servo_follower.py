@@ -261,7 +261,7 @@ def test_arm_of_four_joints_follows_linear_twists(dimensions):
 def test_twist_that_an_arm_of_four_joints_cannot_follow_names_the_reason():
     moved, _, told = turned([0, 0, 0, 0, 0, 0.3])
     assert np.abs(moved).max() < 1e-3
-    assert any('4 joints cannot turn the tip as commanded and hold its position' in one
+    assert any('4 joints cannot turn the tip as commanded; control_dimensions' in one
                for one in told)
 
 
@@ -334,3 +334,25 @@ def test_errors_of_callbacks_and_of_streams_are_both_logged(with_fail_first):
     for fail in (failed.append, None) if with_fail_first else (None, failed.append):
         Loop._attempt(loop, lambda: [][0], fail)
     assert failed == ['IndexError: list index out of range']
+
+
+PLAYER = SimpleNamespace(tick=lambda period: None, abort=None)
+
+
+@pytest.mark.parametrize(('newest', 'players', 'calls'), [
+    (None, {}, 1), (0.0, {}, 2), (None, {0: PLAYER}, 2)])
+def test_process_that_never_received_joint_states_ends_with_its_session(newest, players, calls):
+    """After a kill, Fast DDS may deliver nothing to the next process (Fast-DDS#5053)."""
+    received = []
+
+    def receive():
+        received.append(loop._session)
+        loop._gone = len(received) == 2
+    loop = SimpleNamespace(
+        _gone=False, _players=players, _period=DT, _receive=receive, _report=lambda session: None,
+        _session=SimpleNamespace(dt=DT, over=True, step=lambda late: None, abort=None,
+                                 close=lambda: None),
+        _executor=SimpleNamespace(spin_once=lambda timeout_sec: None),
+        _attempt=lambda do, fail: do(), _joint_states=SimpleNamespace(newest=newest))
+    Loop.run(loop)
+    assert len(received) == calls

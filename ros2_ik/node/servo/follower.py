@@ -239,8 +239,9 @@ class Follower:
 
     def _braking_step(self) -> tuple[VelocityResult, Step]:
         self._slow_for = 0.0
-        # braking is the target of a task, which the barriers can override
-        slower = self._slower()
+        # Braking is the target of a task, which the barriers can override. One factor for all
+        # joints keeps the direction in joint space.
+        slower = self.v[self.columns] * (1.0 - self.dt / max(self.braking_time, self.dt))
         self._brake.set_target('brake', velocity=slower)
         self._brake.reset(self.v)
         result = self._brake.step(self.q)
@@ -280,14 +281,6 @@ class Follower:
         # exponential approach with GAIN, bounded by the maximum velocities
         return min(-math.expm1(-GAIN * self.dt), VELOCITY_HEADROOM * self.dt / max(left, self.dt))
 
-    def _slower(self) -> Array:
-        """Return the next velocities (n,) of joints that brake synchronously."""
-        # scaled by one factor, so that the direction in joint space stays
-        v = self.v[self.columns]
-        left = self.begin.acceleration * self.dt / np.maximum(np.abs(v), 1e-12)
-        slower: Array = v * max(1.0 - left.min(), 0.0)
-        return slower
-
     def _diagnose(self, result: VelocityResult, value: Array, condition: float,
                   is_approaching: bool) -> tuple[int, str]:
         """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
@@ -323,10 +316,8 @@ class Follower:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         # only in mode twist `lasting` can be True
         if self._is_short and (value * self.begin.dimensions)[3:].any():
-            holds = any(self.begin.dimensions[:3])
-            return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded'
-                              + (' and hold its position; control_dimensions can free axes'
-                                 if holds else ''))
+            return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded; '
+                              'control_dimensions can free other axes')
         # a pair at any distance can slow the arm, such as a wall that approaches fast
         return slow_near if near else (NO_WARNING, 'slow: at the velocity limit of the tip')
 

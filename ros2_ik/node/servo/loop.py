@@ -122,7 +122,11 @@ class Loop:
     # -- time -----------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Run callbacks and periodic steps until the node has gone and the arm is at rest."""
+        """
+        Run callbacks and periodic steps until the node has gone and the arm is at rest.
+
+        Also ends with a session if no joint_states were ever received, unless there are players.
+        """
         due = time.monotonic()
         while not self._gone or self._session:
             period = self._session.dt if self._session else self._period
