@@ -146,19 +146,15 @@ class JointTrajectoryController(Controller):
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         begins = self.context.clock.of(stamp) if stamp else now
         ends = begins + seconds_of(message.points[-1])
-        fault = ('that it may refuse (joints, lengths, times or end velocity)'
-                 if not _is_regular(message, self.joints)
-                 else 'that ends in the past' if ends < now else '')
+        may_be_refused = ends < now or not _is_regular(message, self.joints)
         # if the controller refuses the trajectory, an earlier one stays under way
-        self._foreign_until = max(ends, self._foreign_until) if fault else ends
-        # brake if it is unknown whose trajectory the controller follows: both arrived at the same
-        # time, or the controller may refuse the other client's
-        doubt = (f'within {SIMULTANEOUS:g} s of this node' if now < self._sent_at + SIMULTANEOUS
-                 else fault)
+        self._foreign_until = max(ends, self._foreign_until) if may_be_refused else ends
+        # brake if it is unknown whose trajectory the controller follows
+        doubt = may_be_refused or now < self._sent_at + SIMULTANEOUS
         if doubt and self._motion and not self._braking and now < self.rest_at:
-            self.failure = (f"another client sent controller '{self.name}' a trajectory "
-                            f'on {topic} {doubt}: it is unknown whose trajectory the controller '
-                            'follows')
+            self.failure = (f"another client sent controller '{self.name}' a trajectory on "
+                            f'{topic} that it may refuse, or within {SIMULTANEOUS:g} s of the '
+                            "node's own: it is unknown whose trajectory the controller follows")
         else:
             self.release_to_other_client(topic)
 

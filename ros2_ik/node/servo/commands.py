@@ -31,11 +31,9 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
     now, stamp = clock.now(), message.header.stamp
     sent = stamp.sec * 10**9 + stamp.nanosec
     age = now - clock.of(sent) if sent else 0.0
-    if age >= timeout:
-        raise wrong(f'a command is {age:.3g} s old; parameter servo_command_timeout allows '
-                    f'{timeout:g} s')
-    if age < -timeout:
-        raise wrong(f"a command is stamped {-age:.3g} s ahead of the node's clock")
+    if not -timeout <= age < timeout:
+        raise wrong(f'a command is {age:.3g} s old (below 0: its stamp is in the future); '
+                    f'parameter servo_command_timeout allows {timeout:g} s')
     return Command(value, now + timeout - age)
 
 
