@@ -215,14 +215,14 @@ class Servo(Endpoint):
         self.servo_process.call(Loop.pause, self._paused)
 
     def _send_scene(self, begun: Begin, scene: Scene) -> None:
-        poses, is_all = moved_objects(begun.scene, scene)
+        change = scene_change(begun.scene, scene)
         # the process prepares new meshes when the servo is switched on again, at rest
-        if not is_all and begun.options and new_triangles(begun.scene, scene) > MAX_TRIANGLES:
+        if change is scene and begun.options and (
+                new_triangles(begun.scene, scene) > MAX_TRIANGLES):
             self._end(f'new meshes have more than {MAX_TRIANGLES} triangles, whose preparation '
                       'would interrupt the motion: switch the servo on again')
             return
-        self.servo_process.call(Loop.call_session, Session.change_scene,
-                                poses if is_all else scene)
+        self.servo_process.call(Loop.call_session, Session.change_scene, change)
         self._begun = replace(begun, scene=scene)
         if begun.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
@@ -253,13 +253,13 @@ class Servo(Endpoint):
             await self.sleep(UPDATE_PERIOD)
 
 
-def moved_objects(before: Scene, after: Scene) -> tuple[dict[str, pin.SE3], bool]:
-    """Return the poses of objects that moved, and whether nothing else has changed."""
+def scene_change(before: Scene, after: Scene) -> Scene | dict[str, pin.SE3]:
+    """Return the poses of objects that moved if nothing else has changed, else `after`."""
     poses = {name: item.pose for name, item in after.objects.items()
              if name in before.objects and item.pose != before.objects[name].pose}
     for name, pose in poses.items():
         before = before.move(name, pose)
-    return poses, before == after
+    return poses if before == after else after
 
 
 def new_triangles(before: Scene, after: Scene) -> int:
