@@ -141,9 +141,6 @@ class Controller(ABC):
         """Return why the controller may still start a motion (an unanswered goal), or ''."""
         return ''
 
-    def forget(self) -> None:   # noqa: B027  (most have no goals)
-        """Drop the goals of a finished motion; cancel a goal that may still be accepted."""
-
     # -- commanded state ------------------------------------------------------------------
 
     @property

@@ -162,10 +162,6 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             self._withdrawn = self.motion, limits, bounds
             self._come_to_rest(self.motion.at(0.0).position, 0.0)
 
-    def forget(self) -> None:
-        # goals of a controller that was killed or restarted would remain open forever
-        self._goals.clear()
-
     def close(self) -> None:
         super().close()
         self._client.destroy()

@@ -309,8 +309,6 @@ class MotionExecutor:
                     raise
                 self._log.error(traceback.format_exc())
                 execution.stop(Status.FAILURE, f'{type(error).__name__}: {error}')
-        for controller in execution.controllers:
-            controller.forget()
         self._log.info(f'motion by {execution.request.who} with '
                        f'{", ".join(one.name for one in execution.controllers)}, '
                        f'{execution.now() - execution.sent_at:.2f} s: '
