@@ -168,18 +168,17 @@ class Loop:
         calls = list[tuple[Callable[..., None], tuple[Any, ...]]]()
         try:
             while not self._gone and self._connection.poll():
-                calls.append(self._connection.recv())
+                method, arguments = self._connection.recv()
+                # a scene replaces all earlier changes
+                if isinstance(arguments[-1], Scene):
+                    calls = [call for call in calls if call[1][0] != Session.change_scene]
+                calls.append((method, arguments))
         except (EOFError, OSError):
             self._gone = True
-        # the newest scene replaces all earlier changes
-        changes = {i: arguments[1] for i, (_, arguments) in enumerate(calls)
-                   if arguments[:1] == (Session.change_scene,)}
-        newest = max((i for i, to in changes.items() if isinstance(to, Scene)), default=0)
-        for i, (method, arguments) in enumerate(calls):
-            if i >= newest or i not in changes:
-                self._called = time.monotonic()
-                # for example, a scene for which no collision checker can be created
-                self._attempt(partial(method, self, *arguments), self._fail)
+        for method, arguments in calls:
+            self._called = time.monotonic()
+            # for example, a scene for which no collision checker can be created
+            self._attempt(partial(method, self, *arguments), self._fail)
         if self._gone:
             # motions stop without braking, since nothing supervises them now (docs/safety.md)
             for player in self._players.values():
