@@ -1,11 +1,13 @@
 """Steps of the servo without ROS: limits, obstacles, singularities, rest."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
 import pytest
 from rclpy.logging import get_logger
+from small_arm import small_arm
 
 from ros2_ik.core import (
     Box,
@@ -16,6 +18,7 @@ from ros2_ik.core import (
     SceneObject,
     Sphere,
 )
+from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import Begin
@@ -334,6 +337,24 @@ def test_errors_of_callbacks_and_of_streams_are_both_logged(with_fail_first):
     for fail in (failed.append, None) if with_fail_first else (None, failed.append):
         Loop._attempt(loop, lambda: [][0], fail)
     assert failed == ['IndexError: list index out of range']
+
+
+@pytest.mark.parametrize(('pose', 'moved'), [
+    ([1.0, 0, 0, 0, 0, 0.6, 0.8], False), ([1.0, 0, 0, 0, 0, -0.6, -0.8], False),
+    ([1.002, 0, 0, 0, 0, 0.6, 0.8], True), ([1.0, 0, 0, 0, 0, 0.602, 0.7985], True),
+    (None, True)])
+def test_free_base_that_moves_ends_the_servo(pose, moved):
+    robot, ended = small_arm(root_joint='freeflyer'), []
+    q = robot.to_q({robot.base_joint: [1.0, 0, 0, 0, 0, 0.6, 0.8]})
+    owner = SimpleNamespace(request=SimpleNamespace(stops=0), controllers=[])
+    servo = SimpleNamespace(
+        _begun=SimpleNamespace(robot=robot, q=q, scene=None), _end=ended.append, _paused=False,
+        motions=SimpleNamespace(servo=owner, stops=0), servo_process=SimpleNamespace(
+            call=lambda *_: None), scene=SimpleNamespace(known=SimpleNamespace(scene=None)),
+        current_state=SimpleNamespace(known=lambda _: {robot.base_joint: pose}))
+    servo._base_moved = partial(Servo._base_moved, servo)
+    Servo._send_changes(servo)
+    assert bool(ended) is moved
 
 
 PLAYER = SimpleNamespace(tick=lambda period: None, abort=None)

@@ -39,7 +39,7 @@ START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [
 REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
 # limit for all meshes added at once while the servo is on; 5,000 take 30 ms to prepare
 MAX_TRIANGLES = 5000
-BASE_NOISE = 1e-3       # change of the base pose that is no motion [m, parts of the quaternion]
+BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
                 ServoCommandType.Request.TWIST: SwitchServo.Request.TWIST,
@@ -232,11 +232,15 @@ class Servo(Endpoint):
 
     def _base_moved(self, begun: Begin) -> bool:
         """Return whether a free base has moved since the servo was switched on."""
-        if (name := begun.robot.base_joint) is None:
+        robot, q = begun.robot, begun.q.copy()
+        if (name := robot.base_joint) is None:
             return False
-        base, value = begun.robot.joint(name), self.current_state.known(begun.robot).get(name)
-        before = begun.q[base.index:base.index + base.size]
-        return value is None or not np.allclose(value, before, rtol=0.0, atol=BASE_NOISE)
+        base, value = robot.joint(name), self.current_state.known(robot).get(name)
+        # unknown, for example without TF
+        if value is None:
+            return True
+        q[base.index:base.index + base.size] = value
+        return bool(np.abs(pin.difference(robot.model, begun.q, q)).max() > BASE_NOISE)
 
     def _forget(self) -> None:
         self._begun = None

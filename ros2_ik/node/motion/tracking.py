@@ -44,14 +44,15 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     def commanded_before(delay: float) -> Array:
         states = {moment: commanded(moment - delay).position for moment in {*moments}}
         return np.array([states[moment][j] for j, moment in enumerate(moments)])
-    # distances (k, n) of the joints from their commands at each delay
+    # commands (k, n) at each delay, and the distances of the joints from them
     delays = np.arange(least, most + DELAY_STEP / 2, DELAY_STEP)
-    apart = measured.away(joints, [commanded_before(delay) for delay in delays.tolist()])
+    commands = np.array([commanded_before(delay) for delay in delays.tolist()])
+    apart = measured.away(joints, commands)
     # 0 for a joint between two of its commands, else the distance from the nearest command
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
-    # distances (k - 1, N_BETWEEN + 1, n) between two delays, where they change almost linearly
+    # commands (k - 1, N_BETWEEN + 1, n) between two delays, where they change almost linearly
     parts = np.linspace(0.0, 1.0, N_BETWEEN + 1)
-    between = apart[:-1, None] + parts[:, None] * np.diff(apart, axis=0)[:, None]
-    worst = np.abs(between).max(axis=2)
+    between = commands[:-1, None] + parts[:, None] * np.diff(commands, axis=0)[:, None]
+    worst = np.abs(measured.away(joints, between)).max(axis=2)
     k, part = divmod(int(np.argmin(worst)), len(parts))
     return Tracking(float(delays[k] + parts[part] * DELAY_STEP), float(worst[k, part]), error)

@@ -52,7 +52,7 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 def serve_servo(connection: Connection, name: str, namespace: str, topics: Mapping[str, str],
                 simulated: bool) -> None:
     """
-    Run the servo until the node closes the pipe or ends; then brake, and return.
+    Run the servo until the node closes the pipe or ends, then brake; or see `Loop.run`.
 
     `name` and `namespace` are the node's, `topics` the resolved names of joint_states and of the
     topics below ~/servo; `simulated` is use_sim_time.
@@ -76,6 +76,8 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     try:
         loop.run()
     finally:
+        # at once, so that the node starts another process for its next call
+        connection.close()
         rclpy.try_shutdown()
 
 

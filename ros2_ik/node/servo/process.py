@@ -25,7 +25,7 @@ P = ParamSpec('P')
 
 class ServoProcess:
     """
-    The servo's process, started by the first call, and restarted by a call after its death.
+    The servo's process, started by the first call, and restarted by a call after its end.
 
     Each of `receivers` is called with each message of the process, and with None at its end. The
     process brakes and ends when the node closes the pipe or ends. `state` is the state of the
