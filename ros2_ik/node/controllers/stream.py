@@ -73,8 +73,9 @@ class Stream(Controller):
                    np.array([state.velocity for state in states]), motion.is_curved)
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
-        # the player brakes from its own last command, and reports where and when braking ends
-        self._braking = True
+        # The player brakes from its own last command, and reports where and when braking ends.
+        # Until then, or if its process hangs, the present command counts as the end.
+        self._come_to_rest(self.commanded(self.context.now()).position, 0.0)
         self._call(Player.brake, limits, bounds)
 
     def release(self, reason: str) -> None:

@@ -51,11 +51,12 @@ class Player:
             return
         at = motion.at(self._time)
         braking = braking_motion(motion.joints, at.position, at.velocity, limits, bounds=bounds)
-        # braking would overshoot the goal: let the motion end there
+        # if braking would overshoot the goal, let the motion end there
         if not passes_goal(braking, motion, motion.duration - self._time):
-            self._motion, self._time = braking, 0.0
-            self._send(Played(self._number, self._unavailable, '', braking.goal,
-                              braking.duration))
+            motion = self._motion = braking
+            self._time = 0.0
+        self._send(Played(self._number, self._unavailable, '', motion.goal,
+                          motion.duration - self._time))
 
     def tick(self, period: float) -> None:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""
