@@ -66,8 +66,7 @@ class Diagnostics(Endpoint):
         state = self.servo_process.state
         if state.mode == OFF:
             return DiagnosticStatus.OK, f'off: {state.ended}' if state.ended else 'off', {}
-        values: Values = {'steps': state.steps, 'missed steps': state.missed}
-        return DiagnosticStatus.OK, f'follows {state.mode} commands: {state.message}', values
+        return DiagnosticStatus.OK, f'follows {state.mode} commands: {state.message}', {}
 
     def _check_ready(self) -> None:
         ready = self.description.robot is not None and not self.scene.geometry.is_making

@@ -140,7 +140,7 @@ class Loop:
                 self._attempt(partial(self._executor.spin_once, timeout_sec=left), None)
             self._receive()
             if session := self._session:
-                self._attempt(partial(session.step, time.monotonic() - due), session.abort)
+                self._attempt(session.step, session.abort)
                 self._report(session)
                 if session.over:
                     session.close()
@@ -246,8 +246,7 @@ class Loop:
             step.message)
         code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
             ServoStatus.INVALID if session.ended or noted else step.code)
-        state = State(mode, session.follower.moving, code, session.ended, message, session.steps,
-                      session.missed)
+        state = State(mode, session.follower.moving, code, session.ended, message)
         if now < self._told_at + STATUS_PERIOD and state[:4] == self._told[:4]:
             return
         self._told, self._told_at = state, now

@@ -79,8 +79,8 @@ class Played(NamedTuple):
     To the node: the state of a player.
 
     `unavailable` is the reason why commands would not be received, `broken` the reason why the
-    motion was ended; '' if there is none. `rest` are the positions (n,) at which braking, which
-    begins now, ends after `seconds`.
+    motion was ended; '' if there is none. `rest` are the positions (n,) at which a motion that was
+    stopped ends after `seconds`.
     """
 
     player: int
@@ -91,19 +91,13 @@ class Played(NamedTuple):
 
 
 class State(NamedTuple):
-    """
-    To the node: the state of the servo; `ended` is the reason of its end, or ''.
-
-    `steps` and `missed` count all steps of the session, and those more than a period late.
-    """
+    """To the node: the state of the servo; `ended` is the reason of its end, or ''."""
 
     mode: str = OFF
     moving: bool = False
     code: int = 0
     ended: str = ''
     message: str = ''
-    steps: int = 0
-    missed: int = 0
 
 
 # to the receivers in the node; None: the servo's process has ended

@@ -43,7 +43,6 @@ class Session:
     - `fault`: the reason why the arm cannot move at present, or ''.
     - `strays`: True if the session ends because the arm does not follow.
     - `over`: True when the session has ended, and its last command has been executed.
-    - `steps`, `missed`: the numbers of all steps, and of those more than a period late.
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: JointStates,
@@ -52,7 +51,6 @@ class Session:
         self._values = follower.begin.parameters
         self.follower, self.dt = follower, follower.dt
         self.ended, self.fault, self.over = '', WAITS, False
-        self.steps, self.missed = 0, 0
         self.last = Step(0, 'waits for commands', 0.0)
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
@@ -72,11 +70,8 @@ class Session:
         self._velocities = Velocities()
         self._ended_at = math.inf
         self._bounds = position_bounds(follower.robot, follower.begin.joints)
-        # joints that move the tip, but are not servoed
-        tip, robot = follower.begin.tip, follower.robot
-        moving = robot.moving_joints(tip) if tip else frozenset()
-        self._carriers = [joint.name for joint in follower.others
-                          if joint.is_scalar and joint.name in moving]
+        tip = follower.begin.tip
+        self._moving = follower.robot.moving_joints(tip) if tip else frozenset[str]()
 
     def close(self) -> None:
         """Destroy publishers and subscriptions."""
@@ -108,7 +103,7 @@ class Session:
     def _place_others(self) -> None:
         """Set the joints that are not servoed from joint_states, extrapolated to this time."""
         follower, measured = self.follower, self._measured
-        q, v, known = follower.q.copy(), follower.v.copy(), self._known_others()
+        q, v, known = follower.q.copy(), follower.v.copy(), self._others()
         for name, position, speed in zip(known, *measured.state(known), strict=True):
             joint = follower.robot.joint(name)
             age = self._clock.now() - measured.moment([name])
@@ -116,10 +111,10 @@ class Session:
             v[joint.velocity_index] = speed
         follower.q, follower.v = q, v
 
-    def _known_others(self) -> list[str]:
-        """Return the joints that are not servoed and that joint_states contain."""
-        return [joint.name for joint in self.follower.others
-                if joint.is_scalar and self._measured.get(joint.name)]
+    def _others(self) -> list[str]:
+        """Return the joints that are not servoed, and that move the tip or are in joint_states."""
+        return [joint.name for joint in self.follower.others if joint.is_scalar and (
+            joint.name in self._moving or self._measured.get(joint.name))]
 
     def end(self, reason: str) -> None:
         """Brake, and end at rest; the reason of the first call is reported."""
@@ -138,8 +133,8 @@ class Session:
 
     # -- steps ----------------------------------------------------------------------------
 
-    def step(self, late: float) -> None:
-        """Compute and publish the due steps; `late` is the delay [s]."""
+    def step(self) -> None:
+        """Compute and publish the due steps."""
         now, steady = round(self._clock.now() * 1e9), time.monotonic()
         # the arm has not come to rest in time, for example because obstacles keep pushing it
         if steady > self._ended_at + END_TIMEOUT:
@@ -148,8 +143,6 @@ class Session:
                 self._hold_measured(steady)
             else:
                 self.over = True
-        self.steps += 1
-        self.missed += late > self.dt
         self._check_joint_states(steady)
         if self._velocities.drop_rested(steady):
             self.follower.move_objects({}, self._velocities.at(steady))
@@ -266,7 +259,7 @@ class Session:
         self._checked = steady
         follower = self.follower
         joints = follower.begin.joints
-        reason = self._measured.stale([*joints, *self._carriers, *self._known_others()])
+        reason = self._measured.stale([*joints, *self._others()])
         if not reason and self.fault == WAITS:
             reason = next((text for output, topic in self._outputs
                            if (text := topic.no_subscriber(output.n_node_subscriptions))), '')
