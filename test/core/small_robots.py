@@ -59,6 +59,8 @@ TURNTABLE = urdf(   # continuous joints, one that follows another and a slide th
     joint('pole', 'continuous', 'wheel', 'mast', xyz=(0, 0, 0.4), axis=Y),
     joint('rack', 'prismatic', 'mast', 'tip', xyz=(0.2, 0, 0), axis=X,
           mimic=('pole', 0.1, 0.05)))
+SWIVEL = urdf(joint('table', 'continuous', 'base', 'plate', axis=Z),
+              joint('pole', 'continuous', 'plate', 'tip', xyz=(0.3, 0, 0.4), axis=Y))
 MIMIC_CHAIN = urdf(   # b and c follow a; the limits of c are the narrowest
     joint('a', 'revolute', 'base', 'la', xyz=(0, 0, 0.1), axis=Y, limits=HALF),
     joint('b', 'revolute', 'la', 'lb', xyz=(0.2, 0, 0), axis=Y, limits=HALF,

@@ -119,7 +119,7 @@ def _check_terms(problem: IKProblem, q: Array,
     # new data if a user's function runs, because it may overwrite the shared scratch data
     data = robot.model.createData() if problem.structure.runs_user_code else robot.scratch_data()
     # `to_q` normalizes quaternions
-    at = Configuration.of_checked(robot, robot.to_q(q) if robot.has_floating_joints else q, data)
+    at = Configuration.of_checked(robot, robot.to_q(q) if robot.floating_joints else q, data)
     errors = _target_errors(problem, at, violations)
     for constraint in problem.constraints:
         violations += _constraint_violations(constraint, at)

@@ -133,10 +133,8 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
 
 def _is_angle(joint: Joint, robot: Robot) -> bool:
     """Return whether a full turn of a joint leaves the poses of all links unchanged."""
-    # a full turn of the joint must move its mimic joints by full turns, too
-    whole = all(follower.turns_along for follower in robot.mimics.values()
-                if follower.leader == joint.name)
-    return joint.is_scalar and joint.rotary and whole
+    # a mimic joint may have another pose after a full turn of its leader
+    return joint.rotary and all(mimic.leader != joint.name for mimic in robot.mimics.values())
 
 
 def _flat(ranges: Iterable[tuple[int, int]]) -> Indices:

@@ -17,16 +17,11 @@ _SIZES = {'floating': (7, 6), 'planar': (3, 3)}
 
 
 class Mimic(NamedTuple):
-    """
-    Law of a mimic joint: value = multiplier * value of `leader` + offset.
-
-    `turns_along` is True if a full turn of the leader moves the mimic joint by whole turns.
-    """
+    """Law of a mimic joint: value = multiplier * value of `leader` + offset."""
 
     leader: str
     multiplier: float
     offset: float
-    turns_along: bool
 
 
 @dataclass(frozen=True)
@@ -40,8 +35,8 @@ class Joint:
     `velocity_size` columns in the tangent space begin at `velocity_index`. In `Robot.tree` and
     `Robot.elements`, `size` is 0.
 
-    A continuous joint has no limits, and a full turn leaves all link poses unchanged. If its mimic
-    joints have limits, or do not return to their pose after the turn, its kind is 'revolute'.
+    A continuous joint has no limits, and a full turn leaves all link poses unchanged. A continuous
+    joint of a URDF that moves mimic joints is a 'revolute' joint.
     """
 
     name: str
@@ -100,7 +95,7 @@ def joints_in_q(model: pin.Model, given: Sequence[Joint]) -> tuple[Joint, ...]:
 def _narrowed(leader: Joint, follower: Joint) -> Joint:
     """Return a leader with the limits of a mimic joint applied to it."""
     assert follower.mimic is not None
-    _, multiplier, offset, _ = follower.mimic
+    _, multiplier, offset = follower.mimic
     if multiplier == 0:
         return leader
     # positions of the leader at which the follower is at its own limits
@@ -111,10 +106,8 @@ def _narrowed(leader: Joint, follower: Joint) -> Joint:
             f"joint '{follower.name}' mimics '{leader.name}' but no value of the leader keeps "
             f'both within their limits: [{leader.lower:g}, {leader.upper:g}] and '
             f'[{ends[0]:g}, {ends[1]:g}]')
-    kind = leader.kind
-    if kind == 'continuous' and (math.isfinite(lower) or math.isfinite(upper)
-                                 or not follower.mimic.turns_along):
-        kind = 'revolute'
+    # after a full turn of the leader, a mimic joint may have another pose
+    kind = 'revolute' if leader.kind == 'continuous' else leader.kind
     # URDF files often give mimic joints a velocity limit of 0; it counts as no limit
     velocity = (follower.velocity_limit / abs(multiplier) if follower.velocity_limit > 0
                 else math.inf)

@@ -82,10 +82,7 @@ class Robot:
         self.joints = joints_in_q(self.model, joints)
         self.joint_names = tuple(joint.name for joint in self.joints)
         self._joints_by_name = {joint.name: joint for joint in self.joints}
-        self._names_of_values = [joint.name for joint in self.joints for _ in range(joint.size)]
-        self._joints_of_several_values = [joint for joint in self.joints if joint.size > 1]
-        self._floating = [joint for joint in self.joints if joint.kind == 'floating']
-        self.has_floating_joints = bool(self._floating)
+        self.floating_joints = tuple(joint for joint in self.joints if joint.kind == 'floating')
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
         self._set_limits()
         self.passive_joints = semantics.passive_joints
@@ -283,7 +280,7 @@ class Robot:
         # joints with two limits for which 0 is not allowed
         outside = (q != 0) & np.isfinite(self.upper - self.lower)
         q[outside] = (self.lower[outside] + self.upper[outside]) / 2
-        q[[joint.index + 6 for joint in self._floating]] = 1.0
+        q[[joint.index + 6 for joint in self.floating_joints]] = 1.0
         q.setflags(write=False)
         return q
 
@@ -311,7 +308,7 @@ class Robot:
                         else _floats(value, joint.size, f"joint '{name}'"))
         else:
             q = _floats(values, self.nq, what, self.joint_names)
-        for joint in self._floating:
+        for joint in self.floating_joints:
             _normalise(q[joint.index + 3:joint.index + 7], joint.name)
         return q
 
@@ -323,13 +320,13 @@ class Robot:
         `names` may include mimic joints. The default is `joint_names`; `include_mimic` adds
         all mimic joints.
         """
-        q = np.asarray(q, dtype=float)
-        # a joint of several values first gets its last number, which the loop replaces
-        joints: dict[str, Any] = dict(zip(self._names_of_values, q.tolist(), strict=True))
-        for joint in self._joints_of_several_values:
-            joints[joint.name] = q[joint.index:joint.index + joint.size].copy()
+        q = np.asarray(q, dtype=float).reshape(self.nq)
+        values = q.tolist()
+        joints: dict[str, Any] = {
+            joint.name: values[joint.index] if joint.size == 1
+            else q[joint.index:joint.index + joint.size].copy() for joint in self.joints}
         if include_mimic or names is not None:
-            for name, (leader, multiplier, offset, _) in self.mimics.items():
+            for name, (leader, multiplier, offset) in self.mimics.items():
                 joints[name] = multiplier * joints[leader] + offset
         if names is None:
             return joints

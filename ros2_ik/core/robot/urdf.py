@@ -164,8 +164,7 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
         raise RobotDescriptionError(f"joint '{name}' is {kind} and cannot mimic another")
     multiplier, offset = (numbers(mimic.get(key, default), 1, f"joint '{name}', mimic")[0]
                           for key, default in (('multiplier', '1'), ('offset', '0')))
-    return Mimic(mimic.get('joint', ''), multiplier, offset,
-                 kind != 'prismatic' and multiplier.is_integer())
+    return Mimic(mimic.get('joint', ''), multiplier, offset)
 
 
 def _check_mimics(joints: dict[str, Joint]) -> None:

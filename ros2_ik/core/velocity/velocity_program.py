@@ -288,7 +288,7 @@ class VelocityProgram:
                 and math.isfinite(q.dot(q))):
             q = vector(q, 'q', self.robot.nq, InvalidStateError)
         # normalizes quaternions
-        if self.robot.has_floating_joints:
+        if self.robot.floating_joints:
             q = self.robot.to_q(q)
         self._box[row.BEFORE] = self._last_velocity
         for task in self._following:

@@ -109,7 +109,7 @@ class MockJoints:
     def states(self) -> dict[str, tuple[float, float]]:
         """Return position and velocity of all joints and mimic joints, by name."""
         states = {name: (self.position[name], self.velocity[name]) for name in self._joints}
-        for name, (leader, multiplier, offset, _) in self._mimics.items():
+        for name, (leader, multiplier, offset) in self._mimics.items():
             position, velocity = states[leader]
             states[name] = multiplier * position + offset, multiplier * velocity
         # in alphabetical order, as joint_state_broadcaster publishes them

