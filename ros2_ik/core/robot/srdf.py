@@ -39,7 +39,8 @@ class Semantics:
     `states` maps group, state and joint to values. `base_joint` has the name and the parent frame
     of the joint between world and root link; `world_frame` is that frame if the joint is fixed.
 
-    Raises RobotDescriptionError for invalid XML (see `parse_xml`), or if the text is a URDF.
+    Raises RobotDescriptionError for invalid XML (see `parse_xml`), for a URDF, and for a state
+    whose values are not finite numbers.
     """
 
     def __init__(self, text: str, tree: RobotTree, what: str) -> None:
@@ -140,11 +141,9 @@ class Semantics:
         values = {}
         for joint in element.findall('joint'):
             key = self._known(joint.get('name', ''), self._joints, f"joint of state '{name}'")
-            try:
-                values[key] = numbers(joint.get('value', ''), None, key)
-            except RobotDescriptionError:
-                self.warnings.append(f"state '{name}': value of '{key}' is not a finite number")
-        values.pop('', None)
+            if key:
+                values[key] = numbers(joint.get('value', ''), None,
+                                      f"state '{name}', joint '{key}'")
         self.states.setdefault(group, {})[name] = values
 
     def _pairs(self, root: Element) -> frozenset[tuple[str, str]]:

@@ -223,7 +223,7 @@ def numbers(text: str, count: int | None, where: str) -> list[float]:
     except ValueError:
         values = [math.nan]
     if count not in (None, len(values)) or not all(math.isfinite(value) for value in values):
-        wanted = 'a finite number' if count == 1 else f'{count} finite numbers'
+        wanted = 'a finite number' if count == 1 else f'{count or "a list of"} finite numbers'
         raise RobotDescriptionError(f"{where}: '{text}' is not {wanted}")
     return values
 

@@ -73,11 +73,20 @@ def test_unknown_joints_of_group_states_are_ignored_with_a_warning():
     robot = two_arms(
         group('arm', ('chain', 'chest', 'left_hand'))
         + '<group_state name="up" group="arm"><joint name="left_1" value="0.5"/>'
-          '<joint name="ghost" value="1"/><joint name="left_2" value="high"/></group_state>'
+          '<joint name="ghost" value="1"/></group_state>'
         + '<group_state name="lost" group="ghosts"><joint name="left_1" value="1"/></group_state>')
     assert robot.group_states == {'arm': {'up': {'left_1': 0.5}}}
     assert all(any(word in warning for warning in robot.warnings)
-               for word in ("'ghost'", "'left_2'", "'ghosts'"))
+               for word in ("'ghost'", "'ghosts'"))
+
+
+@pytest.mark.parametrize('value', ['high', 'nan', '0.5 inf'])
+def test_state_without_numbers_is_refused(value):
+    with pytest.raises(RobotDescriptionError,
+                       match=f"'up', joint 'left_1': '{value}' is not a list of finite numbers"):
+        two_arms(group('arm', ('chain', 'chest', 'left_hand'))
+                 + '<group_state name="up" group="arm"><joint name="left_1" '
+                   f'value="{value}"/></group_state>')
 
 
 def test_urdf_as_srdf_is_refused():
