@@ -172,8 +172,8 @@ def flag(value: object, name: str, error: type[IKError]) -> bool:
 
 
 def check_cancel(value: object, error: type[IKError]) -> None:
-    """Raise `error` unless the value can cancel a search: an event or a callable."""
-    if not (callable(value) or hasattr(value, 'is_set')):
+    """Raise `error` unless the value can cancel a search: an event, a callable or None."""
+    if not (value is None or callable(value) or hasattr(value, 'is_set')):
         raise error(f'cancel must be an event or a callable, not {value!r}')
 
 

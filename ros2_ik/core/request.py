@@ -136,8 +136,7 @@ def prepare(request: IKRequest, world: World) -> Search:
         robot, targets, group or None, start, locked,
         request.constraints, request.costs, checker=contact_checker,
         collisions=contact_checker is not None)
-    more: list[JointValues] = list(request.more_seeds)
-    return Search(problem, [problem.start, *more] if more else None, options=request.options)
+    return Search(problem, [problem.start, *request.more_seeds], options=request.options)
 
 
 # -- joints that move, and joints whose values are needed -----------------------------------

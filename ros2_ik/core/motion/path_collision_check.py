@@ -55,14 +55,12 @@ class PathCollisionCheck:
             raise InvalidOptionError(f'the motion has a duration of {motion.duration} s; valid: '
                                      'a finite number')
         self._samples = self._sample()
-        self.checks = 0
         self.collision: PathCollision | None = None
 
     def run(self, seconds: float = float('inf')) -> bool:
         """Check for `seconds` of processor time, at least once; return whether finished."""
         end = time.thread_time() + seconds
         for moment, position in self._samples:
-            self.checks += 1
             self._q[self._columns] = position
             if self._checker.collides(self._q):
                 self.collision = PathCollision(

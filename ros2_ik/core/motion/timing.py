@@ -34,7 +34,7 @@ def timed(joints: tuple[str, ...], start: Array, goal: Array, limits: MotionLimi
     try:
         result = ruckig.Ruckig(n).calculate(asked, found)
     except ruckig.RuckigError as error:
-        raise InvalidOptionError(f'ruckig finds no motion: {error}') from None
+        result = error
     if result != ruckig.Result.Working:
         raise InvalidOptionError(f'ruckig finds no motion: {result}')
 
@@ -53,28 +53,26 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
     outside a position limit by up to 1e-3.
 
     Raises JointLimitError for a start or goal outside the limits, InvalidStateError for NaN,
-    UnknownJointError, and InvalidOptionError for a planar or floating joint.
+    UnknownJointError, and InvalidOptionError for a planar or floating joint, or a wrong number of
+    limits.
     """
-    chosen = tuple(_single(robot, name) for name in joints)
+    chosen = tuple(robot.joint(name) for name in joints)
     names = tuple(joint.name for joint in chosen)
-    position = vector(start, 'the positions at the start', len(names), InvalidStateError)
+    for joint in chosen:
+        if not joint.is_scalar:
+            raise InvalidOptionError(f"joint '{joint.name}' is {joint.kind}; only joints of one "
+                                     'value can be moved')
+    begin = vector(start, 'the positions at the start', len(names), InvalidStateError)
     wanted = vector(goal, 'the goal', len(names), InvalidStateError)
-    end = np.array([_end(joint, *pair) for joint, *pair in zip(
-        chosen, position.tolist(), wanted.tolist(), strict=True)])
-    return _timed(names, position, end, limits)
-
-
-def _timed(names: tuple[str, ...], start: Array, end: Array, limits: MotionLimits) -> Motion:
-    """
-    Time the joint that moves farthest; the other joints move in proportion.
-
-    Ruckig could time all joints at once, but with different limits of the joints it often leaves
-    the straight line (0.19.4: 80 % of 5000 motions with random limits, by up to 0.5 rad).
-    """
+    change = np.array([_end(joint, *pair) for joint, *pair in zip(
+        chosen, begin.tolist(), wanted.tolist(), strict=True)]) - begin
     limits.check_count(len(names))
+    # Time the joint that moves farthest; the other joints move in proportion. Ruckig could time
+    # all joints at once, but with different limits of the joints it often leaves the straight
+    # line (0.19.4: 80 % of 5000 motions with random limits, by up to 0.5 rad).
+    far = float(np.abs(change).max(initial=0.0))
     # change of each joint relative to the largest, and the tightest limits along the line
-    far = float(np.abs(end - start).max(initial=0.0))
-    part = (end - start) / far if far else np.zeros(len(names))
+    part = change / far if far else np.zeros(len(names))
     share = np.abs(part) if far else np.ones(len(names))
     least = MotionLimits(*(np.array([(values[share > 0] / share[share > 0]).min()])
                            for values in (limits.velocity, limits.acceleration, limits.jerk)))
@@ -82,16 +80,8 @@ def _timed(names: tuple[str, ...], start: Array, end: Array, limits: MotionLimit
 
     def state(time: float) -> MotionState:
         position, velocity, acceleration = way.state(time)
-        return MotionState(start + position * part, velocity * part, acceleration * part)
+        return MotionState(begin + position * part, velocity * part, acceleration * part)
     return Motion(names, way.duration, state)
-
-
-def _single(robot: Robot, name: str) -> Joint:
-    joint = robot.joint(name)
-    if not joint.is_scalar:
-        raise InvalidOptionError(f"joint '{name}' is {joint.kind}; only joints of one value can "
-                                 'be moved')
-    return joint
 
 
 def _end(joint: Joint, start: float, goal: float) -> float:

@@ -75,8 +75,7 @@ class PathOptions:
             positive(getattr(self, name), name, InvalidOptionError)
         whole(self.starts, 'starts', InvalidOptionError, most=1000)
         flag(self.hold_start, 'hold_start', InvalidOptionError)
-        if self.cancel is not None:
-            check_cancel(self.cancel, InvalidOptionError)
+        check_cancel(self.cancel, InvalidOptionError)
 
 
 class Branches:
@@ -91,7 +90,11 @@ class Branches:
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
                  budget: Budget) -> None:
         self.problem, self.path, self.options, self.budget = problem, path, options, budget
-        narrowed = _with_narrower_limits(problem)
+        # the problem with joint limits narrowed by LIMIT_MARGIN
+        narrowed = problem.bounded(problem.change_bound)
+        margin = np.minimum(LIMIT_MARGIN, (problem.upper - problem.lower) / 4)
+        narrowed.active = problem.active.within(problem.lower + margin, problem.upper - margin)
+        narrowed.lower, narrowed.upper = narrowed.active.lower, narrowed.active.upper
         # the problem with the target at the parameter s [m] of the path; each is used many times
         self.at = cache(lambda s: narrowed.again([path.pose(s)]))
         self.seed = narrowed.within_limits(problem.start)
@@ -127,11 +130,10 @@ class Branches:
     def search(self) -> Chain:
         """Return the cheapest of the chains that get farthest; empty without a start."""
         start, layer, chain = self.problem.start, 0, Chain()
-        is_held = self.options.hold_start
-        if not is_held:
-            starts = self._starts(0)
-        else:
+        if self.options.hold_start:
             starts = [start] if accept(self.problem, start).accepted else []
+        else:
+            starts = self._starts(0)
         # search for new configurations where all chains end, and trace their branches in both
         # directions, as long as the chains get longer
         while starts:
@@ -259,15 +261,6 @@ def deviation(problem: IKProblem, q: Array) -> float:
     """Return the larger of the tool's position and angular error [m]; 1 rad counts as 0.2 m."""
     error, = accept(problem, q).errors
     return max(error.position, ROTATION_LENGTH * error.orientation)
-
-
-def _with_narrower_limits(problem: IKProblem) -> IKProblem:
-    """Return the problem with its joint limits narrowed by LIMIT_MARGIN."""
-    margin = np.minimum(LIMIT_MARGIN, (problem.upper - problem.lower) / 4)
-    result = problem.bounded(problem.change_bound)
-    result.active = problem.active.within(problem.lower + margin, problem.upper - margin)
-    result.lower, result.upper = result.active.lower, result.active.upper
-    return result
 
 
 def _samples(path: ToolPath, spacing: float) -> Array:

@@ -123,14 +123,13 @@ class TimedPath(NamedTuple):
     Motion along the reached part of a path.
 
     `fraction` in [0, 1] is the reached share of the path; if below 1, `status` and `message` have
-    the reason. `states` (k, 3, n) are positions [rad, m], velocities and accelerations of `joints`
-    at `times` (k,) [s], beginning at time 0.
+    the reason. `states` (k, 3, n) are positions [rad, m], velocities and accelerations of the
+    problem's active joints at `times` (k,) [s], beginning at time 0.
     """
 
     status: Status
     message: str
     fraction: float
-    joints: tuple[str, ...]
     times: Array
     states: Array
 
@@ -174,8 +173,7 @@ class PathSearch:
     def _at_start(self, status: Status, message: str) -> TimedPath:
         """Return a result without motion: the start alone."""
         start = self.problem.start[self.problem.active.indices]
-        return TimedPath(status, message, float(status is Status.SUCCESS),
-                         self.problem.joint_names, np.zeros(1),
+        return TimedPath(status, message, float(status is Status.SUCCESS), np.zeros(1),
                          np.array([[start, 0 * start, 0 * start]]))
 
     def _search(self) -> TimedPath:
@@ -204,5 +202,5 @@ class PathSearch:
         times = np.concatenate([[0.0], *(
             np.linspace(a, b, math.ceil((b - a) / period) + 1)[1:]
             for a, b in pairwise((0.0, *motion.rests, motion.duration)))])
-        return TimedPath(path.status, path.message, path.fraction, motion.joints, times,
+        return TimedPath(path.status, path.message, path.fraction, times,
                          np.array([motion.at(moment) for moment in times]))

@@ -1,6 +1,6 @@
 """The search for joint values along a path, and the reasons for a path that ends early."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 import time
 from typing import Any, TypeAlias
@@ -71,12 +71,6 @@ class Path:
     def fraction(self) -> float:
         """The reached share of the length of the path, in [0, 1]."""
         return float(self.parameters[-1]) / self.tool_path.length if len(self.q) else 0.0
-
-    @property
-    def joints(self) -> Mapping[str, Array]:
-        """Values (n,) of the active joints, by name."""
-        robot = self.problem.robot
-        return {name: self.q[:, robot.joint(name).index] for name in self.problem.joint_names}
 
     @property
     def not_checked(self) -> tuple[str, ...]:

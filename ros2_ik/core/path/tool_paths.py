@@ -1,6 +1,7 @@
 """Tool paths: poses as a function of the path length."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 import math
 
 import numpy as np
@@ -48,8 +49,8 @@ class ToolPath:
         lengths = np.maximum(np.linalg.norm(np.hypot(around, travel), axis=1),
                              ROTATION_LENGTH * np.linalg.norm(rotation, axis=1))
         for i in np.flatnonzero(lengths < MIN_LENGTH):
-            where = f'from pose {i} to pose {i + 1}: ' if len(lengths) > 1 else ''
-            raise InvalidTargetError(f'{where}the path has length zero: start and end are equal')
+            raise InvalidTargetError(f'part {i + 1} of the path has length zero: start and end '
+                                     'are equal')
         self.knots = self._ends = np.append(0.0, np.cumsum(lengths))
         self.length, self.stops = float(self.knots[-1]), np.zeros(0)
 
@@ -73,10 +74,8 @@ class Waypoints(ToolPath):
             raise InvalidTargetError('a path is a Line, Arc, Screw, Spline or Waypoints, or a '
                                      f'list of at least two poses, not {poses!r}')
         T = np.array([as_transform(pose, f'pose {i}') for i, pose in enumerate(given)])
-        several = len(T) > 2
-        rotation = np.array([
-            rotation_between(T[i], T[i + 1], f'from pose {i} to pose {i + 1}: ' if several else '')
-            for i in range(len(T) - 1)])
+        rotation = np.array([rotation_between(*pair, f'from pose {i} to pose {i + 1}: ')
+                             for i, pair in enumerate(pairwise(T))])
         travel = np.diff(T[:, :3, 3], axis=0)
         super().__init__(T[:-1], travel, rotation)
         moves = np.hstack([travel, ROTATION_LENGTH * rotation])

@@ -289,6 +289,6 @@ def _end_of_path(search: PathSearch, found: TimedPath) -> tuple[IKSolution, Moti
         change = largest_change(problem.active.joints, problem.start, q)
         solution = replace(solution, message=f'{found.message}; largest joint change {change}')
     # a path with one state has no motion: the tip is at the target
-    motion = Motion.spline(found.joints, found.times, found.states[:, 0], found.states[:, 1]) \
-        if len(found.times) > 1 else None
+    motion = Motion.spline(problem.joint_names, found.times, found.states[:, 0],
+                           found.states[:, 1]) if len(found.times) > 1 else None
     return solution, motion

@@ -41,7 +41,8 @@ class MoveItPath(IKEndpoint):
         fill_state(response.start_state, joints, joints, head)
         response.fraction = found.fraction
         trajectory = response.solution.joint_trajectory
-        trajectory.header.frame_id, trajectory.joint_names = head.frame_id, list(found.joints)
+        trajectory.header.frame_id = head.frame_id
+        trajectory.joint_names = list(search.problem.joint_names)
         trajectory.points = [JointTrajectoryPoint(
             positions=position, velocities=velocity, accelerations=acceleration,
             time_from_start=duration_message(time)) for time, (

@@ -127,7 +127,7 @@ def test_tip_stops_at_sharp_corners_only(panda):
     first, corner, last = rests(found)
     assert (first, last) == (0, len(found.times) - 1)
     q = np.repeat(panda.to_q(START)[None], len(found.times), axis=0)
-    q[:, [panda.joint(name).index for name in found.joints]] = found.states[:, 0]
+    q[:, [panda.joint(name).index for name in asked.problem.joint_names]] = found.states[:, 0]
     assert deviation(panda, TIP, q[:corner], Waypoints(poses[:-1])) < 2e-3
     assert deviation(panda, TIP, q[corner:], Waypoints(poses[-2:])) < 2e-3
     assert np.linalg.norm(Configuration(panda, q[corner]).transform(TIP) - poses[-2]) < 1e-4

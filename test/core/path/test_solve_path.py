@@ -147,7 +147,7 @@ def test_constraint_holds_at_each_configuration(panda):
                       constraints=[elbow], collisions=False)
     assert path.success, path.message
     passes(panda, 'panda_hand_tcp', path)
-    values = path.joints['panda_joint1']
+    values = path.q[:, panda.joint('panda_joint1').index]
     assert values.min() >= 0.1 - 1e-5 and values.max() <= 0.2 + 1e-5
 
 
