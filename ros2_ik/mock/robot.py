@@ -88,7 +88,8 @@ class MockRobot(Node):
         self.create_subscription(JointState, 'joint_command', self._on_joint_command,
                                  SYSTEM_DEFAULT)
         texts = {'robot_description_semantic': self._robot.srdf,
-                 'robot_description': urdf_for_others(self._robot)}
+                 'robot_description': urdf_for_others(
+                     self._robot.urdf, self._robot.package_dirs)}
         for topic, text in texts.items():
             if text:
                 self.create_publisher(String, topic, LATCHED).publish(String(data=text))

@@ -319,11 +319,10 @@ def _may_touch(scene: Scene, one: str, other: str) -> bool:
     # touch_links do not apply to world objects, one of which may have an attached object's id
     if {one, other} & scene.objects.keys():
         return False
-    for name, against in ((one, other), (other, one)):
-        held = scene.attached.get(name)
-        if held is not None and held.may_touch(scene.attached.get(against, against)):
-            return True
-    return False
+    # None for a link
+    a, b = scene.attached.get(one), scene.attached.get(other)
+    return bool(a and other in a.touch_links or b and one in b.touch_links
+                or a and b and a.link == b.link)
 
 
 def _transform(placement: pin.SE3) -> coal.Transform3s:

@@ -5,15 +5,11 @@ import os
 from pathlib import Path
 import re
 import threading
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 from xml.parsers.expat import ExpatError
 from xml.sax.saxutils import quoteattr, unescape
 
 from ros2_ik.core.errors import IKError, InvalidSceneError, RobotDescriptionError
-
-if TYPE_CHECKING:
-    from ros2_ik.core.robot.robot import Robot
 
 # number of parent folders whose subfolders are searched
 LEVELS = 3
@@ -85,15 +81,15 @@ def _mesh_candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]
         yield from (place / inside for place in _package_candidates(package, package_dirs))
 
 
-def urdf_for_others(robot: 'Robot') -> str:
+def urdf_for_others(urdf: str, package_dirs: tuple[str, ...]) -> str:
     """Return the URDF, with absolute paths for meshes that are found only by `package_dirs`."""
     def located(found: re.Match[str]) -> str:
         # keep a name that is found without package_dirs: other programs find the mesh, too
         alone, path = (
             next(filter(Path.is_file, _mesh_candidates(unescape(found[2]), folders)), None)
-            for folders in ((), robot.package_dirs))
+            for folders in ((), package_dirs))
         return f'{found[1]}{quoteattr(f"file://{path}")}' if path and not alone else found[0]
-    return re.sub(r'(<mesh\b[^>]*?\bfilename=)"([^"]*)"', located, robot.urdf)
+    return re.sub(r'(<mesh\b[^>]*?\bfilename=)"([^"]*)"', located, urdf)
 
 
 def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str, str]) -> str:

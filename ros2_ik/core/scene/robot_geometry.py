@@ -4,10 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Generic, NamedTuple, TYPE_CHECKING, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 from xml.etree.ElementTree import Element
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
@@ -18,9 +19,6 @@ from ros2_ik.core.robot.packages import find_mesh
 from ros2_ik.core.robot.urdf import numbers, read_origin
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from ros2_ik.core.scene.shapes.mesh import DETAILS
-
-if TYPE_CHECKING:
-    import pinocchio as pin
 
 MISSING = ('refuse', 'skip')
 _PRIMITIVES: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
@@ -51,7 +49,7 @@ class ElementOf(Generic[S]):
     link: str
     name: str
     shape: S
-    in_link: 'pin.SE3'
+    in_link: pin.SE3
     color: Color = None
 
 

@@ -156,13 +156,6 @@ class AttachedObject:
         """Id of the object."""
         return self.object.id
 
-    def may_touch(self, other: 'str | AttachedObject') -> bool:
-        """Return whether this object may touch a link, by name, or another attached object."""
-        if isinstance(other, AttachedObject):
-            return (self.link == other.link or other.id in self.touch_links
-                    or self.id in other.touch_links)
-        return other in self.touch_links
-
 
 def as_parts(parts: object, what: str) -> tuple[ShapeInstance, ...]:
     """Convert `parts` of a `SceneObject` to ShapeInstances; raises InvalidSceneError."""

@@ -172,6 +172,7 @@ def test_package_next_to_that_of_the_urdf_is_found(package):
 
 def test_published_description_has_absolute_paths_of_files_in_package_dirs(package):
     robot = Robot.from_urdf(package / 'urdf/arm.urdf.xacro')
-    assert f'filename="file://{package}/meshes/part.stl"' in urdf_for_others(robot)
+    text = urdf_for_others(robot.urdf, robot.package_dirs)
+    assert f'filename="file://{package}/meshes/part.stl"' in text
     panda = Robot.load('panda')
-    assert urdf_for_others(panda) == panda.urdf
+    assert urdf_for_others(panda.urdf, panda.package_dirs) == panda.urdf

@@ -3,10 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
-from functools import cached_property
-from typing import ClassVar, TYPE_CHECKING
+from functools import cached_property, partial
+from typing import ClassVar
 from weakref import WeakValueDictionary
 
+import coal
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
@@ -15,15 +16,8 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.poses import FARTHEST
 
-if TYPE_CHECKING:
-    import coal
-
 MIN_LENGTH = 1e-9     # smallest length of a shape [m]
 _KINDS: dict[str, type['Shape']] = {}
-
-
-def _length(value: object, name: str) -> float:
-    return between(value, name, MIN_LENGTH, FARTHEST, InvalidSceneError)
 
 
 def _lengths(value: object, name: str) -> Array:
@@ -31,10 +25,6 @@ def _lengths(value: object, name: str) -> Array:
     if lengths.min() < MIN_LENGTH:
         raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
     return lengths
-
-
-def _points(value: object, name: str) -> Array:
-    return matrix(value, name, 3, InvalidSceneError, FARTHEST)
 
 
 # Unpickled shapes by digest. Each version of a scene that another process sends shares its shapes
@@ -47,6 +37,8 @@ def _restored(shape: 'type[Shape]', digest: str, values: tuple[object, ...]) -> 
     return _living.get(digest) or _living.setdefault(digest, shape(*values))
 
 
+_length = partial(between, least=MIN_LENGTH, most=FARTHEST, error=InvalidSceneError)
+_points = partial(matrix, columns=3, error=InvalidSceneError, most=FARTHEST)
 # checks of the fields of shapes, by the name of the field
 _CHECKS: dict[str, Callable[[object, str], object]] = {
     'radius': _length, 'length': _length, 'resolution': _length, 'size': _lengths,
@@ -79,7 +71,7 @@ class Shape(ABC):
 
     @property
     @abstractmethod
-    def geometry(self) -> 'coal.CollisionGeometry':
+    def geometry(self) -> coal.CollisionGeometry:
         """The shape as a coal geometry."""
 
     @abstractmethod

@@ -132,17 +132,11 @@ class _Flat(Shape):
             unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
 
-    def sheet(self) -> tuple[pin.SE3, tuple[float, float, float]]:
-        """Return pose and size of a thin box to draw, centred at the point nearest the origin."""
-        normal = np.array(self.normal)
-        turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal)
-        return (pin.SE3(turn.toRotationMatrix(), normal * self.offset),
-                (DRAWN_EDGE, DRAWN_EDGE, DRAWN_THICKNESS))
-
     def surface(self) -> tuple[Array, Indices]:
-        pose, size = self.sheet()
-        vertices, triangles = created('box', size)
-        return vertices @ pose.rotation.T + pose.translation, triangles
+        # a thin box, centred at the point of the plane nearest to the origin
+        vertices, triangles = created('box', (DRAWN_EDGE, DRAWN_EDGE, DRAWN_THICKNESS))
+        turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), np.array(self.normal))
+        return vertices @ turn.matrix().T + self.normal * self.offset, triangles
 
 
 @dataclass(frozen=True, eq=False)
