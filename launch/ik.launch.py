@@ -93,10 +93,10 @@ def description(name: str) -> dict[str, ParameterValue]:
 def controller_parameters(name: str) -> dict[str, ParameterValue | list[str]]:
     """Return the controllers of a shipped robot as parameters."""
     from ros2_ik.core import Robot, shipped_robots
-    from ros2_ik.core.errors import UnknownRobotError
+    from ros2_ik.core.errors import UnknownNameError
     from ros2_ik.mock.controlled_groups import node_parameters
     if name not in shipped_robots():
-        raise UnknownRobotError(name, tuple(shipped_robots()))
+        raise UnknownNameError(name, tuple(shipped_robots()), 'robot')
     shipped = shipped_robots()[name]
     return {key: ParameterValue(value, value_type=str) if isinstance(value, str) else value
             for key, value in node_parameters(shipped, Robot.load(shipped)).items()}

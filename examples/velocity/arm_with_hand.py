@@ -55,8 +55,7 @@ def main(*options):
         frame_task('palm_link', target, gain_per_second=5),
         *(frame_task(tip, pose, relative_to='palm_link', orientation_weight=0)
           for tip, pose in fingers.items()),
-        posture_task({name: value for name, value in at.joints.items() if name in names},
-                     names=names, weight=1e-6)], DT)
+        posture_task(robot.to_joints(q, names), names=names, weight=1e-6)], DT)
 
     path, away = [q], []
     for t in np.arange(0, 4, DT):

@@ -137,7 +137,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot', sc
 def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     """Return the robot and, for a shipped robot, the content of its config file."""
     from ros2_ik.core import Robot, shipped_robots
-    from ros2_ik.core.errors import UnknownRobotError
+    from ros2_ik.core.errors import UnknownNameError
     shipped = shipped_robots().get(args.robot)
     if shipped:
         if args.srdf or args.package_dir:
@@ -145,7 +145,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
                               'shipped robot, which has its own')
         return Robot.load(shipped), shipped
     if not Path(args.robot).exists():
-        error = UnknownRobotError(args.robot, tuple(shipped_robots()))
+        error = UnknownNameError(args.robot, tuple(shipped_robots()), 'robot')
         raise BadQuestion(f"no file '{args.robot}', and {error}")
     # the syntax of arguments of the program xacro
     if wrong := [given for given in args.xacro_arg if ':=' not in given]:

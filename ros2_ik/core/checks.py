@@ -1,16 +1,17 @@
 """Checks of single arguments; the errors name the argument, the value and the valid choices."""
 
-from collections.abc import ItemsView, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Mapping, Sequence
 import math
 from reprlib import repr as brief
 import sys
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import IKError
+from ros2_ik.core.errors import IKError, UnknownNameError
 
+T = TypeVar('T')
 # smallest valid tolerance [m, rad]: rounding errors exceed smaller tolerances
 FINEST = 1e-12
 # largest valid tolerance [m, rad]
@@ -70,9 +71,8 @@ def vectors(values: Mapping[str, object], what: str, size: int, error: type[IKEr
 def matrix(value: object, name: str, columns: int | None, error: type[IKError],
            most: float = math.inf) -> Array:
     """Copy the value into a read-only array (m, columns) of finite floats, m > 0."""
-    wanted = f'rows of {columns}' if columns else 'equally long rows of'
-    wanted += ' finite numbers'
-    wanted += f' up to {most:g}' if most < math.inf else ''
+    rows = f'rows of {columns}' if columns else 'equally long rows of'
+    wanted = f'{rows} finite numbers' + (f' up to {most:g}' if most < math.inf else '')
     array = floats(value, name, wanted, error)
     if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]) \
             or not np.isfinite(array).all() or (np.abs(array) > most).any():
@@ -81,30 +81,20 @@ def matrix(value: object, name: str, columns: int | None, error: type[IKError],
     return array
 
 
-def one_or_each(value: object, name: str, count: int, error: type[IKError]) -> Array:
-    """Copy `count` numbers, or one number repeated, into a float array (count,)."""
-    wanted = f'one number or {count}'
-    array = floats(value, name, wanted, error)
-    if array.shape not in ((), (count,)) or np.isnan(array).any():
-        raise error(f'{name} must be {wanted}, not {value!r}')
-    return np.full(count, array)
-
-
 def row_numbers(value: object, name: str, error: type[IKError], most: float = _LARGEST,
                 count: int = 0) -> Array:
     """
     Copy one number () or one for each row (m,), in [-most, most], into a float array.
 
-    Errors name the number of rows `count`, if it is known (not 0); `spread` checks it.
+    `count` is the number of rows m, 0 if it is unknown.
     """
-    wanted = f'one {"" if most == math.inf else "finite "}number'
-    if count != 1:
-        wanted += f' or {count}' if count else ', or one for each row'
+    rows = '' if count == 1 else f' or {count}' if count else ', or one for each row'
+    wanted = f'one {"" if most == math.inf else "finite "}number{rows}'
     array = floats(value, name, wanted, error)
-    if array.ndim > 1:
-        raise error(f'{name} must be {wanted}, not of shape {array.shape}')
     if not (np.abs(array) <= most).all():
         raise error(f'{name} must be {wanted}, not {brief(value)}')
+    if array.ndim > 1 or array.ndim and count not in (0, len(array)):
+        raise error(f'{name} must be one number{rows}, not of shape {array.shape}')
     return array
 
 
@@ -171,6 +161,15 @@ def flag(value: object, name: str, error: type[IKError]) -> bool:
     return bool(value)
 
 
+def look_up(table: Mapping[str, T], name: str,
+            error: Callable[[str, tuple[str, ...]], UnknownNameError]) -> T:
+    """Return the value of a name, or raise `error` for an unknown name."""
+    try:
+        return table[name]
+    except (KeyError, TypeError):
+        raise error(name, tuple(table)) from None
+
+
 def check_cancel(value: object, error: type[IKError]) -> None:
     """Raise `error` unless the value can cancel a search: an event, a callable or None."""
     if not (value is None or callable(value) or hasattr(value, 'is_set')):
@@ -204,7 +203,9 @@ def text(value: object, name: str, error: type[IKError]) -> str:
 def instance(value: object, kind: type, name: str, error: type[IKError]) -> Any:
     """Return the value if it is an instance of the class `kind`, or raise `error`."""
     if not isinstance(value, kind):
-        raise error(f'{name} must be an instance of {kind.__name__}, not {value!r}')
+        # the `example` of some classes shows how to make an instance
+        raise error(f'{name} must be an instance of {kind.__name__}'
+                    f'{getattr(kind, "example", "")}, not {value!r}')
     return value
 
 

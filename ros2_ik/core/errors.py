@@ -13,9 +13,8 @@ from ros2_ik.core.status import Status
 __all__ = [
     'AmbiguousTipError', 'IKError', 'InvalidConstraintError', 'InvalidOptionError',
     'InvalidSceneError', 'InvalidStateError', 'InvalidTargetError', 'JointLimitError',
-    'RobotDescriptionError', 'UnknownFrameError', 'UnknownFunctionError', 'UnknownGroupError',
-    'UnknownJointError', 'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError',
-    'UnknownRobotError', 'UnknownSolverError', 'UnmovedTipError',
+    'RobotDescriptionError', 'UnknownFrameError', 'UnknownGroupError', 'UnknownJointError',
+    'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError', 'UnmovedTipError',
 ]
 # maximum number of valid names in one message
 LISTED = 20
@@ -92,9 +91,8 @@ class UnknownNameError(IKError):
 
     kind = 'name'
 
-    def __init__(self, name: str, valid: Collection[str]) -> None:
-        super().__init__(unknown_name(self.kind, name, valid))
-        self.name = name
+    def __init__(self, name: str, valid: Collection[str], kind: str = '') -> None:
+        super().__init__(unknown_name(kind or self.kind, name, valid))
 
 
 class UnknownFrameError(UnknownNameError):
@@ -119,18 +117,6 @@ class UnknownJointError(UnknownNameError):
 class UnknownGroupError(UnknownNameError):
     kind = 'group'
     status = Status.INVALID_GROUP_NAME
-
-
-class UnknownFunctionError(UnknownNameError):
-    kind = 'function'
-
-
-class UnknownSolverError(UnknownNameError):
-    kind = 'solver'
-
-
-class UnknownRobotError(UnknownNameError):
-    kind = 'robot'
 
 
 def nearest(name: object, valid: Collection[str]) -> str:

@@ -28,7 +28,6 @@ from std_msgs.msg import Header, String
 from tf2_msgs.msg import TFMessage
 
 from ros2_ik.core import Configuration, IKError, Robot, shipped_robots
-from ros2_ik.core.errors import UnknownRobotError
 from ros2_ik.core.internals import urdf_for_others
 from ros2_ik.messages.poses import fill_transform
 from ros2_ik.mock.controlled_groups import controlled_groups, POSITION, TRAJECTORY
@@ -73,10 +72,7 @@ class MockRobot(Node):
 
     def __init__(self, robot: str) -> None:
         super().__init__('mock_robot')
-        shipped = shipped_robots().get(robot)
-        if shipped is None:
-            raise UnknownRobotError(robot, tuple(shipped_robots()))
-        self._robot = Robot.load(shipped)
+        self._robot, shipped = Robot.load(robot), shipped_robots()[robot]
         # shared by all controllers, which are nodes of their own
         self._body = MockJoints(self._robot, shipped.home)
         kinds = {TRAJECTORY: TrajectoryController, POSITION: PositionController}

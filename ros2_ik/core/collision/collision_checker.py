@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, FLOAT, Mask
-from ros2_ik.core.checks import non_negative, one_of, vector, whole
+from ros2_ik.core.checks import instance, non_negative, one_of, vector, whole
 from ros2_ik.core.collision.collision_geometry import (
     CollisionGeometry,
     own_geometries,
@@ -27,9 +27,9 @@ from ros2_ik.core.errors import (
     InvalidStateError,
     UnknownNameError,
 )
-from ros2_ik.core.robot import check_robot, Configuration, Robot
+from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
-from ros2_ik.core.scene.scene import check_scene, Scene
+from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 from ros2_ik.core.status import Status
 
@@ -54,9 +54,9 @@ class CollisionChecker:
 
     def __init__(self, robot: Robot, scene: Scene | None = None, meshes: str = 'exact',
                  missing: str = 'refuse', pair: tuple[str, str] | None = None) -> None:
-        check_robot(robot)
+        instance(robot, Robot, 'robot', InvalidOptionError)
         if scene is not None:
-            check_scene(scene)
+            instance(scene, Scene, 'scene', InvalidOptionError)
         self.robot = robot = robot.plain
         self.scene = Scene(robot) if scene is None else scene
         if self.scene.robot.key != robot.key:
@@ -258,8 +258,8 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
 
     See `CollisionChecker` for the arguments.
     """
-    check_robot(robot)
-    check_scene(scene)
+    instance(robot, Robot, 'robot', InvalidOptionError)
+    instance(scene, Scene, 'scene', InvalidOptionError)
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     return _cached_checker(robot.plain, scene, meshes, missing, pair)
 

@@ -3,18 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import entry_points
 import math
 from typing import ClassVar, NamedTuple, TypeVar
 import warnings
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import look_up
 from ros2_ik.core.errors import (
     InvalidConstraintError,
     InvalidOptionError,
     nearest,
-    UnknownFunctionError,
+    UnknownNameError,
 )
 from ros2_ik.core.functions.fields import FieldValue, spec_fields
 from ros2_ik.core.robot import Configuration, Robot
@@ -161,12 +162,10 @@ def read_function(kind: str, given: Mapping[str, FieldValue],
     Return a function of a kind from its fields in a file or message; others get their defaults.
 
     `supplied` has, by name, arguments that a file cannot contain, such as a collision checker.
-    Raises UnknownFunctionError, and InvalidConstraintError for an unknown, missing or invalid
+    Raises UnknownNameError, and InvalidConstraintError for an unknown, missing or invalid
     field.
     """
-    function = written_kinds().get(kind)
-    if function is None:
-        raise UnknownFunctionError(kind, tuple(written_kinds()))
+    function = look_up(written_kinds(), kind, partial(UnknownNameError, kind='function'))
     fields = spec_fields(function)
     written = [name for name, field in fields.items() if not field.type.supplied]
     valid = f'valid: {", ".join(written)}'

@@ -19,7 +19,7 @@ from ros2_ik.core.problem.structure import (
     JointChangeBound,
     structure_of,
 )
-from ros2_ik.core.robot import check_robot, Configuration, Robot
+from ros2_ik.core.robot import Configuration, Robot
 
 
 class IKProblem:
@@ -49,7 +49,7 @@ class IKProblem:
                  costs: Sequence[Cost] = (), joint_limits: bool = True,
                  checker: CollisionChecker | None = None, collisions: bool = True,
                  change_bound: JointChangeBound | None = None) -> None:
-        check_robot(robot)
+        instance(robot, Robot, 'robot', InvalidOptionError)
         self.robot, self.group = robot, group
         self.joint_limits = flag(joint_limits, 'joint_limits', InvalidOptionError)
         self.collisions = flag(collisions, 'collisions', InvalidOptionError)

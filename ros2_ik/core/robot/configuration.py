@@ -36,10 +36,9 @@ class Configuration:
 
     def update(self, q: JointValues | None) -> None:
         """Move to q; if `Robot.to_q` raises an error, the configuration is unchanged."""
-        q = self.robot.to_q(q)
-        q.setflags(write=False)
-        self.q = q
-        pin.computeJointJacobians(self.robot.model, self._data, q)
+        self.q = self.robot.to_q(q)
+        self.q.setflags(write=False)
+        pin.computeJointJacobians(self.robot.model, self._data, self.q)
 
     @property
     def joints(self) -> dict[str, Any]:

@@ -1,19 +1,19 @@
 """The robot: its joints, links, frames, limits and groups, from a URDF and an SRDF."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 import hashlib
 import math
 from pathlib import Path
 import threading
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, FLOAT, JointValues
-from ros2_ik.core.checks import are_finite, floats, one_of, SQUARABLE
+from ros2_ik.core.checks import are_finite, floats, look_up, one_of, SQUARABLE
 from ros2_ik.core.errors import (
     IKError,
     InvalidOptionError,
@@ -24,7 +24,6 @@ from ros2_ik.core.errors import (
     UnknownGroupError,
     UnknownJointError,
     UnknownNameError,
-    UnknownRobotError,
 )
 from ros2_ik.core.robot.joint import Joint, joints_in_q, LIMIT_TOLERANCE
 from ros2_ik.core.robot.packages import expand_xacro
@@ -33,7 +32,6 @@ from ros2_ik.core.robot.shipped import shipped_robots, ShippedRobot
 from ros2_ik.core.robot.srdf import Group, Semantics
 from ros2_ik.core.robot.urdf import parse_urdf
 
-T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
 # rounding error of the squared norm of a normalized quaternion
 UNIT_NORM_TOLERANCE = 2e-15
@@ -57,6 +55,8 @@ class Robot:
     joints count full turns. Tangent vectors (nv,) have the same layout except for floating joints,
     which have six components: linear, then angular velocity, in the axes of the child link.
     """
+
+    example = ", such as Robot.load('panda')"    # in errors of `instance`
 
     def __init__(self, urdf: str, package_dirs: tuple[str, ...], srdf: str | None,
                  root_joint: str, srdf_file: str = '') -> None:
@@ -120,9 +120,8 @@ class Robot:
         if isinstance(package_dirs, (str, Path)):
             package_dirs = [package_dirs]
         folders = [str(folder) for folder in package_dirs]
-        is_xacro = str(text_or_path).endswith('.xacro')
-        urdf = (expand_xacro(Path(text_or_path), folders, xacro_args) if is_xacro
-                else _read(text_or_path, 'URDF'))
+        urdf = (expand_xacro(Path(text_or_path), folders, xacro_args)
+                if str(text_or_path).endswith('.xacro') else _read(text_or_path, 'URDF'))
         if urdf is not text_or_path:
             folders.insert(0, str(Path(text_or_path).absolute().parent))
         text = None if srdf is None else _read(srdf, 'SRDF')
@@ -133,11 +132,11 @@ class Robot:
         """
         Return a shipped robot by its name, such as 'panda', or the robot of a ShippedRobot.
 
-        `shipped_robots()` has all names. Raises UnknownRobotError, or RobotDescriptionError if the
+        `shipped_robots()` has all names. Raises UnknownNameError, or RobotDescriptionError if the
         files of the robot are not installed or do not match its config file.
         """
         shipped = (robot if isinstance(robot, ShippedRobot)
-                   else _look_up(shipped_robots(), robot, UnknownRobotError))
+                   else look_up(shipped_robots(), robot, partial(UnknownNameError, kind='robot')))
         urdf, folders, srdf = shipped.sources()
         loaded = cls.from_urdf(urdf, folders, srdf,
                                shipped.root_joint if root_joint is None else root_joint)
@@ -236,15 +235,15 @@ class Robot:
 
     def frame_id(self, frame: str) -> int:
         """Return Pinocchio's index of a frame; raises UnknownFrameError."""
-        return _look_up(self._frame_ids, frame, UnknownFrameError)
+        return look_up(self._frame_ids, frame, UnknownFrameError)
 
     def joint(self, name: str) -> Joint:
         """Return the joint with this name; raises UnknownJointError."""
-        return _look_up(self._joints_by_name, name, UnknownJointError)
+        return look_up(self._joints_by_name, name, UnknownJointError)
 
     def group(self, name: str) -> Group:
         """Return the group with this name; raises UnknownGroupError."""
-        return _look_up(self.groups, name, UnknownGroupError)
+        return look_up(self.groups, name, UnknownGroupError)
 
     def scratch_data(self) -> pin.Data:
         """Return the pinocchio.Data of this thread, which any computation may overwrite."""
@@ -330,7 +329,7 @@ class Robot:
                 joints[name] = multiplier * joints[leader] + offset
         if names is None:
             return joints
-        return {name: _look_up(joints, name, UnknownJointError) for name in names}
+        return {name: look_up(joints, name, UnknownJointError) for name in names}
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
         """Raise JointLimitError for the first joint in q (nq,) > `tolerance` beyond a limit."""
@@ -391,21 +390,6 @@ def _is_rigid(pose: object) -> bool:
     """Return whether a pose is a finite pinocchio.SE3 with a valid rotation matrix."""
     return isinstance(pose, pin.SE3) and pose.isApprox(
         pin.SE3(pin.Quaternion(pose.rotation).normalized(), pose.translation), 1e-4)
-
-
-def check_robot(value: object) -> None:
-    """Raise InvalidOptionError unless the value is a Robot."""
-    if not isinstance(value, Robot):
-        raise InvalidOptionError("robot must be a Robot, such as Robot.load('panda'), not "
-                                 f'{value!r}')
-
-
-def _look_up(table: Mapping[str, T], name: str, error: type[UnknownNameError]) -> T:
-    """Return the value of a name, or raise `error` for an unknown name."""
-    try:
-        return table[name]
-    except (KeyError, TypeError):
-        raise error(name, tuple(table)) from None
 
 
 def _read(text_or_path: str | Path, what: str) -> str:

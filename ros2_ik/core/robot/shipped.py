@@ -7,14 +7,10 @@ import logging
 import os
 from pathlib import Path
 import sys
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from ros2_ik.core.errors import RobotDescriptionError, unknown_name
 from ros2_ik.core.strict_yaml import read_yaml
-
-if TYPE_CHECKING:
-    from ros2_ik.core.robot.robot import Robot
 
 _log = logging.getLogger('ros2_ik')
 
@@ -71,11 +67,6 @@ class ShippedRobot:
         text = ElementTree.tostring(root, encoding='unicode')
         return (folder / self.urdf, [*self.package_dirs, folder.parents[1]],
                 text if self.srdf or self.chains else None)
-
-    def load(self) -> 'Robot':
-        """Return the robot, as `Robot.load` does."""
-        from ros2_ik.core.robot.robot import Robot
-        return Robot.load(self)
 
 
 @lru_cache(maxsize=1)

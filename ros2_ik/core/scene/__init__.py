@@ -9,14 +9,13 @@ from ros2_ik.core.scene.robot_geometry import (
     visual_elements,
     visual_geometry,
 )
-from ros2_ik.core.scene.scene import check_scene, Scene
+from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_file import load_scene, shipped_scenes
 from ros2_ik.core.scene.scene_object import AttachedObject, OCTOMAP, SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import *
 
 __all__ = [
     'AllowedCollisions', 'AttachedObject', 'GeometryElement', 'LinkGeometry', 'OCTOMAP',
-    'RobotGeometry', 'Scene', 'SceneObject', 'ShapeInstance', 'check_scene',
-    'load_scene', 'robot_geometry', 'shipped_scenes', 'visual_elements',
-    'visual_geometry',
+    'RobotGeometry', 'Scene', 'SceneObject', 'ShapeInstance', 'load_scene', 'robot_geometry',
+    'shipped_scenes', 'visual_elements', 'visual_geometry',
 ]

@@ -33,13 +33,13 @@ class AllowedCollisions:
             if pair_names is None or len(pair_names) != 2:
                 raise InvalidSceneError('a pair of allowed collisions has two names, not '
                                         f'{names!r}')
-            pair = sorted_pair(*(_name(name) for name in pair_names))
-            if pairs.setdefault(pair, _flag(allowed)) != allowed:
+            value, pair = _entry(pair_names, allowed), sorted_pair(*pair_names)
+            if pairs.setdefault(pair, value) != value:
                 raise InvalidSceneError(f'the pair {pair} has two entries that differ')
-        defaults = entries(self.defaults, 'defaults', InvalidSceneError)
         object.__setattr__(self, 'pairs', MappingProxyType(pairs))
-        object.__setattr__(self, 'defaults', MappingProxyType(
-            {_name(name): _flag(allowed) for name, allowed in defaults}))
+        object.__setattr__(self, 'defaults', MappingProxyType({
+            name: _entry([name], allowed)
+            for name, allowed in entries(self.defaults, 'defaults', InvalidSceneError)}))
 
     @classmethod
     def of_robot(cls, robot: Robot) -> 'AllowedCollisions':
@@ -75,9 +75,8 @@ class AllowedCollisions:
         return AllowedCollisions, ({**self.pairs}, {**self.defaults})
 
 
-def _name(name: object) -> str:
-    return text(name, 'a name of the allowed collisions', InvalidSceneError)
-
-
-def _flag(value: object) -> bool:
-    return flag(value, 'an entry of the allowed collisions', InvalidSceneError)
+def _entry(names: list[object], allowed: object) -> bool:
+    """Check the names and the value of an entry; return the value."""
+    for name in names:
+        text(name, 'a name of the allowed collisions', InvalidSceneError)
+    return flag(allowed, 'an entry of the allowed collisions', InvalidSceneError)

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import ClassVar, TypeVar
 from uuid import uuid4
 
+import pinocchio as pin
+
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import entries, flag, instance, non_negative
+from ros2_ik.core.checks import entries, flag, instance, look_up, non_negative
 from ros2_ik.core.errors import (
-    InvalidOptionError,
     InvalidSceneError,
     UnknownFrameError,
     UnknownLinkError,
@@ -26,18 +27,8 @@ from ros2_ik.core.scene.scene_object import (
     SceneObject,
 )
 
-if TYPE_CHECKING:
-    import pinocchio as pin
-
 K = TypeVar('K')
 V = TypeVar('V')
-
-
-def check_scene(value: object) -> None:
-    """Raise InvalidOptionError unless the value is a Scene."""
-    if not isinstance(value, Scene):
-        raise InvalidOptionError("scene must be a Scene, such as load_scene('table', robot), not "
-                                 f'{value!r}')
 
 
 @dataclass(frozen=True, init=False)
@@ -62,12 +53,14 @@ class Scene:
     configuration `at`.
     """
 
+    example: ClassVar[str] = ", such as load_scene('table', robot)"    # in errors of `instance`
+
     robot: Robot = field(compare=False)
     objects: Mapping[str, SceneObject]
     attached: Mapping[str, AttachedObject]
     allowed: AllowedCollisions
     padding: Mapping[str, float]
-    named: 'Mapping[str, pin.SE3]'    # the named frames; `frames` returns copies
+    named: Mapping[str, pin.SE3]    # the named frames; `frames` returns copies
     guess_pairs: bool
     version: str = field(compare=False)
 
@@ -166,9 +159,7 @@ class Scene:
         if id is None:
             held = [item for item in self.attached.values() if link in (None, item.link)]
         else:
-            if not isinstance(id, str) or id not in self.attached:
-                raise UnknownObjectError(id, tuple(self.attached))
-            held = [self.attached[id]]
+            held = [look_up(self.attached, id, UnknownObjectError)]
             if link not in (None, held[0].link):
                 raise InvalidSceneError(f"object '{id}' is attached to '{held[0].link}', "
                                         f"not to '{link}'")
@@ -178,10 +169,6 @@ class Scene:
                           attached=_without(self.attached, {item.id for item in held}))
 
     # -- allowed collisions, padding, colours, frames -------------------------------------
-
-    def clear(self) -> 'Scene':
-        """Return a scene with only the named frames; `allowed` is reset to the SRDF's pairs."""
-        return Scene(self.robot, self.guess_pairs)._with(named=self.named)
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
         """Return the scene with another allowed collision matrix."""
@@ -222,7 +209,7 @@ class Scene:
         return self._with(named={**self.named, **named_placements(frames, 'frame')})
 
     @property
-    def frames(self) -> 'dict[str, pin.SE3]':
+    def frames(self) -> dict[str, pin.SE3]:
         """Copies of the named frames: poses in the root frame, by name."""
         return {name: pose.copy() for name, pose in self.named.items()}
 
@@ -237,7 +224,7 @@ class Scene:
             attached[id] = replace(attached[id], object=replace(attached[id].object, color=color))
         return self._with(objects=objects, attached=attached)
 
-    def frame_pose(self, frame: str | None, at: Configuration | None = None) -> 'pin.SE3':
+    def frame_pose(self, frame: str | None, at: Configuration | None = None) -> pin.SE3:
         """
         Return the pose of a frame in the root frame, a new pinocchio.SE3.
 
@@ -245,11 +232,11 @@ class Scene:
         subframes, named frames.
         """
         if frame is None:
-            return scene_placement(None, '')
+            return pin.SE3.Identity()
         link, pose = self.fixed_to(frame)
         return pose if link is None else self._link_pose(link, at) * pose
 
-    def fixed_to(self, frame: str) -> 'tuple[str | None, pin.SE3]':
+    def fixed_to(self, frame: str) -> tuple[str | None, pin.SE3]:
         """
         Return the robot frame to which `frame` is fixed (None: root), and the pose in it (SE3).
 
@@ -259,7 +246,7 @@ class Scene:
             raise InvalidSceneError(f'a frame is a name, not {frame!r}')
         placed = self._placed_frames()
         if frame in self.robot.frame_names:
-            return frame, scene_placement(None, '')
+            return frame, pin.SE3.Identity()
         if frame in placed:
             return placed[frame]
         raise UnknownFrameError(frame, self.frame_names)
@@ -287,11 +274,10 @@ class Scene:
         placed = self._placed_frames() if missing else {}
         for name in missing:
             if name not in placed:
-                raise UnknownFrameError(name, tuple(dict.fromkeys((*robot.frame_names,
-                                                                   *self.frame_names))))
+                raise UnknownFrameError(name, self.frame_names)
         return robot.with_frames({name: placed[name] for name in missing})
 
-    def _placed_frames(self) -> 'dict[str, tuple[str | None, pin.SE3]]':
+    def _placed_frames(self) -> dict[str, tuple[str | None, pin.SE3]]:
         """Return the link (None: root) of each scene frame, and the frame's pose in the link."""
         items = [*((None, item) for item in self.objects.values()),
                  *((held.link, held.object) for held in self.attached.values())]
@@ -301,7 +287,7 @@ class Scene:
                    for link, item in items for name, pose in item.subframes.items()},
                 **{item.id: (link, item.pose) for link, item in items}}
 
-    def _link_pose(self, link: str, at: Configuration | None) -> 'pin.SE3':
+    def _link_pose(self, link: str, at: Configuration | None) -> pin.SE3:
         robot = self.robot
         if at is None:
             if robot.moving_joints(link):
@@ -352,12 +338,10 @@ class Scene:
         return item
 
     def _world_object(self, id: str) -> SceneObject:
-        if isinstance(id, str) and id in self.objects:
-            return self.objects[id]
-        if isinstance(id, str) and id in self.attached:
+        if isinstance(id, str) and id in self.attached and id not in self.objects:
             raise InvalidSceneError(f"object '{id}' is attached to '{self.attached[id].link}', "
                                     'not in the world: detach it first')
-        raise UnknownObjectError(id, tuple(self.objects))
+        return look_up(self.objects, id, UnknownObjectError)
 
     def _link(self, link: str) -> str:
         links = self.robot.tree.links

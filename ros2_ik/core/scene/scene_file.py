@@ -32,8 +32,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.checks import direction, vector
-from ros2_ik.core.errors import IKError, InvalidSceneError, nearest
+from ros2_ik.core.checks import direction, text, vector
+from ros2_ik.core.errors import IKError, InvalidSceneError, unknown_name
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.shipped import config_folder
 from ros2_ik.core.scene.scene import Scene
@@ -57,11 +57,11 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     The configuration `at` is needed if an object is placed in a frame that moves with the robot.
     Raises InvalidSceneError with the location.
     """
-    text, path = _text(path_or_text)
+    yaml_text, path = _text(path_or_text)
     # the folder of relative mesh paths, and the prefix of errors
     folder, file = (path.parent, f'{path}: ') if path else (Path(), '')
     try:
-        content = read_yaml(text)
+        content = read_yaml(yaml_text)
     except ValueError as error:
         raise InvalidSceneError(f'{file}the scene is not valid YAML: {error}') from None
     _at(f'{file}the scene', _keys, content, ('description', *MAPPINGS, *LISTS))
@@ -114,8 +114,7 @@ def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -
         raise InvalidSceneError(f'must have the keys {", ".join(known)}, not {brief(value)}')
     for key in value:
         if key not in known:
-            raise InvalidSceneError(f'unknown key {key!r}; '
-                                    f'{nearest(key, known) or "valid: " + ", ".join(known)}')
+            raise InvalidSceneError(unknown_name('key', key, known))
     for key in needed:
         if key not in value:
             raise InvalidSceneError(f"'{key}' is missing")
@@ -200,9 +199,8 @@ def _part(item: Any, folder: Path) -> ShapeInstance:
 
 def _shape(shape: type[Shape], item: Any, folder: Path) -> Shape:
     if shape is Mesh and isinstance(item, dict) and 'vertices' not in item:
-        file = _keys(item, ('file', 'scale', 'detail'), ('file',))['file']
-        if not isinstance(file, str):
-            raise InvalidSceneError(f'the file of a mesh must be a text, not {brief(file)}')
+        file = text(_keys(item, ('file', 'scale', 'detail'), ('file',))['file'],
+                    'the file of a mesh', InvalidSceneError)
         return Mesh.from_file(folder / file, item.get('scale', 1.0), item.get('detail', 'exact'))
     members = fields(shape)  # type: ignore[arg-type]   # all shapes are dataclasses
     return shape(**_keys(item, [member.name for member in members],

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike, JointValues, Pose
-from ros2_ik.core.checks import between, finite, flag, floats, listed, matrix, positive
+from ros2_ik.core.checks import between, finite, flag, floats, instance, listed, matrix, positive
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import (
@@ -36,8 +36,8 @@ from ros2_ik.core.problem import (
     PoseTarget,
     ScalarCost,
 )
-from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.scene import check_scene, Scene
+from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers.solve import solve
 
 # smallest influence distance of a minimum-distance constraint [m]
@@ -76,9 +76,9 @@ class InverseKinematics:
     def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: Scene | None = None,
                  locked: Mapping[str, float | Array] | None = None, meshes: str = 'exact',
                  collisions: bool = True) -> None:
-        check_robot(robot)
+        instance(robot, Robot, 'robot', InvalidOptionError)
         if scene is not None:
-            check_scene(scene)
+            instance(scene, Scene, 'scene', InvalidOptionError)
         if not isinstance(locked, (Mapping, type(None))):
             raise InvalidOptionError(f'locked must be a mapping {{joint: value}}, not {locked!r}')
         self.robot = robot if scene is None else scene.framed_robot(robot=robot)

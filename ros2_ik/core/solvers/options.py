@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import check_cancel, one_of, positive, vector, whole
+from ros2_ik.core.checks import check_cancel, flag, one_of, positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError
 
 # default timeout of a search [s]
@@ -59,13 +59,10 @@ class SolveOptions:
         self.timeout = positive(self.timeout, 'timeout', InvalidOptionError)
         if self.max_iterations is not None:
             self.max_iterations = whole(self.max_iterations, 'max_iterations', InvalidOptionError)
-        if self.cancel is not None:
-            check_cancel(self.cancel, InvalidOptionError)
+        check_cancel(self.cancel, InvalidOptionError)
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         one_of(self.select, 'select', SELECTIONS, InvalidOptionError)
-        if not isinstance(self.allow_restarts, (bool, np.bool_)):
-            raise InvalidOptionError(f'allow_restarts must be True or False, not '
-                                     f'{self.allow_restarts!r}')
+        flag(self.allow_restarts, 'allow_restarts', InvalidOptionError)
         if not isinstance(self.solver_options, Mapping):
             raise InvalidOptionError('solver_options must be a mapping from names, not '
                                      f'{self.solver_options!r}')

@@ -85,7 +85,7 @@ class Search:
     between two problems: one with the exact targets, one with the tolerances as constraints. If
     costs lead into contact, the next call has minimum distances as constraints. For the options
     see `SolveOptions`. Pickling omits the progress and `cancel`; see `serialization`.
-    Raises UnknownSolverError or InvalidOptionError.
+    Raises UnknownNameError or InvalidOptionError.
     """
 
     # progress of the search

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.checks import flag, listed
+from ros2_ik.core.checks import flag, instance, listed
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import (
@@ -19,7 +19,7 @@ from ros2_ik.core.problem import (
     PoseTarget,
     POSITION_TOLERANCE,
 )
-from ros2_ik.core.robot import check_robot, Robot
+from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers.options import DEFAULTS, SolveOptions
 from ros2_ik.core.solvers.search import chosen_solver, Search
@@ -132,7 +132,7 @@ class PoseSolver:
     _solver: Solver | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_robot(self.robot)
+        instance(self.robot, Robot, 'robot', InvalidOptionError)
         tips, several = _names(self.tips), not isinstance(self.tips, str)
         frames = _each(self.relative_to, len(tips), 'relative_to',
                        several and isinstance(self.relative_to, (list, tuple)))

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import InvalidOptionError, nearest, UnknownSolverError
+from ros2_ik.core.errors import InvalidOptionError, nearest, UnknownNameError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.options import NAMES
 from ros2_ik.core.solvers.starts import draw_starts, Starts
@@ -155,7 +155,7 @@ def make_solver(name: str, problem: IKProblem, options: Mapping[str, object]) ->
     """
     Return a new solver by its name, or by MATLAB's name of the algorithm.
 
-    Raises UnknownSolverError, or InvalidOptionError for an option that the solver does not have.
+    Raises UnknownNameError, or InvalidOptionError for an option that the solver does not have.
     """
     name = MATLAB_NAMES.get(str(name), str(name))
     make = _SOLVERS.get(name) or _load(name)
@@ -174,4 +174,4 @@ def _load(name: str) -> type[Solver]:
         if entry.name == name:
             solver: type[Solver] = entry.load()
             return register_solver(name)(solver)
-    raise UnknownSolverError(name, ('auto', *solver_names()))
+    raise UnknownNameError(name, ('auto', *solver_names()), 'solver')

@@ -4,12 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
+import math
 from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike
-from ros2_ik.core.checks import instance, one_or_each, positive
+from ros2_ik.core.checks import instance, positive, row_numbers
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import KinematicFunction
@@ -119,7 +120,7 @@ class CartesianVelocityLimit:
 
 def _numbers(value: object, what: str, count: int) -> Array:
     """Return one number (repeated) or one for each row as (count,); raises InvalidOptionError."""
-    array = one_or_each(value, what, count, InvalidOptionError)
+    array = np.full(count, row_numbers(value, what, InvalidOptionError, math.inf, count))
     if (array < 0).any():
         raise InvalidOptionError(f'{what} must not be negative: {value!r}')
     return array

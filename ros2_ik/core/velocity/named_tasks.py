@@ -1,12 +1,13 @@
 """Functions that make common tasks, named after the tasks of Pink, mink and placo."""
 
 from collections.abc import Mapping, Sequence
+import math
 from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import ArrayLike, JointValues, Pose
-from ros2_ik.core.checks import one_or_each
+from ros2_ik.core.checks import row_numbers
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
     AngleBetweenVectors,
@@ -34,7 +35,8 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: 'Arra
     `orientation_weight` are one number or three, along the target's axes; 0 masks an axis.
     `weight`, one number or six, multiplies both.
     """
-    weights = [one_or_each(value, f'{name} of {frame}', count, InvalidTargetError)
+    weights = [np.full(count, row_numbers(value, f'{name} of {frame}', InvalidTargetError,
+                                          math.inf, count))
                for value, name, count in ((position_weight, 'position_weight', 3),
                                           (orientation_weight, 'orientation_weight', 3),
                                           (options.pop('weight', 1.0), 'weight', 6))]

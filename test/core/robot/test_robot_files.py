@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ros2_ik.core import Configuration, Robot, shipped_robots, ShippedRobot
-from ros2_ik.core.errors import RobotDescriptionError, UnknownRobotError
+from ros2_ik.core.errors import RobotDescriptionError, UnknownNameError
 from ros2_ik.core.internals import urdf_for_others
 from ros2_ik.core.robot.packages import find_mesh
 
@@ -43,7 +43,7 @@ def test_shipped_robot_without_srdf_has_the_group_of_its_chain():
 
 @pytest.mark.parametrize('wrong, near', [('pandda', "'panda'"), ('UR5', 'ur5'), (None, 'xarm7')])
 def test_unknown_robot_is_refused_by_name(wrong, near):
-    with pytest.raises(UnknownRobotError) as caught:
+    with pytest.raises(UnknownNameError) as caught:
         Robot.load(wrong)
     assert near in str(caught.value) and '(6 robots)' in str(caught.value)
 

@@ -19,7 +19,6 @@ from ros2_ik.core.errors import (
     UnknownObjectError,
 )
 from ros2_ik.core.scene import (
-    AllowedCollisions,
     AttachedObject,
     Scene,
     SceneObject,
@@ -132,12 +131,6 @@ def test_colours_of_objects_can_be_set_and_removed():
     both = HELD.add(SceneObject('cup', [BALL])).with_color('cup', (0, 0, 1, 0.5))
     assert both.objects['cup'].color == both.attached['cup'].object.color == BLUE
     assert WITH_CUP.with_color('cup', None).objects['cup'].color is None
-
-
-def test_cleared_scene_keeps_only_its_named_frames():
-    scene = HELD.add(SceneObject('a', [BOX])).with_padding({'base': 0.1}).with_allowed(
-        AllowedCollisions()).with_frames({'camera': P})
-    assert scene.clear() == EMPTY.with_frames({'camera': P})
 
 
 # -- bad changes --------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     (one('{box: {}}'), r"objects\[0\]: shapes\[0\]: box: 'size' is missing"),
     (one('{sphere: {radius: 1, diameter: 2}}'), "sphere: unknown key 'diameter'; valid: radius"),
     (one('{mesh: {file: nowhere.stl}}'), r'shapes\[0\]: mesh: .*nowhere.stl'),
-    (one('{mesh: {file: [1]}}'), 'the file of a mesh must be a text'),
+    (one('{mesh: {file: [1]}}'), 'the file of a mesh must be a non-empty text'),
     ('objects: [{id: a, shapes: [{sphere: {radius: 1}}]}, {id: a, shapes: []}]',
      r"objects\[1\]: object 'a' already exists"),
     ('attached: [{id: a}]', r"attached\[0\]: 'link' is missing"),

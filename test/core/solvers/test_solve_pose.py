@@ -19,7 +19,7 @@ from ros2_ik.core.errors import (
     InvalidTargetError,
     UnknownFrameError,
     UnknownJointError,
-    UnknownSolverError,
+    UnknownNameError,
 )
 
 FULL = (1,) * 6
@@ -49,9 +49,9 @@ def test_target_of_a_robot_without_joints_is_refused(small):
     ({'tip': ['tip'], 'target': [np.eye(4)], 'weights': [FULL] * 2}, InvalidTargetError,
      'weights'),
     ({'seed': {'elbo': 1}}, UnknownJointError, "'elbow'"),
-    ({'solver': 'lmm'}, UnknownSolverError, "unknown solver 'lmm'; did you mean 'lm'"),
+    ({'solver': 'lmm'}, UnknownNameError, "unknown solver 'lmm'; did you mean 'lm'"),
     ({'problem': None}, IKError, "'problem'"),
-    ({'scene': 'table'}, InvalidOptionError, 'scene must be a Scene'),
+    ({'scene': 'table'}, InvalidOptionError, 'scene must be an instance of Scene'),
     ({'scene': 'table'}, InvalidOptionError, "load_scene('table'"),
     ({'meshes': 'finest'}, InvalidOptionError, 'valid: exact, hull')])
 def test_malformed_arguments_are_refused(small, arguments, error, word):
@@ -67,7 +67,7 @@ def test_robots_and_problems_of_other_types_are_refused():
                 lambda: solve_pose(Robot, 'tip', np.eye(4), scene=5),
                 lambda: IKProblem('panda', [PoseTarget('tip', np.eye(4))])):
         with pytest.raises(InvalidOptionError,
-                           match=r"robot must be a Robot.*Robot.load\('panda'"):
+                           match=r"robot must be an instance of Robot.*Robot.load\('panda'"):
             ask()
     with pytest.raises(InvalidOptionError, match='problem must be an IKProblem'):
         solve('panda')

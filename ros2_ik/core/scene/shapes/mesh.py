@@ -9,7 +9,7 @@ import coal
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike, Indices
-from ros2_ik.core.checks import matrix, one_of, one_or_each
+from ros2_ik.core.checks import matrix, one_of, row_numbers
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest, is_cached
 from ros2_ik.core.meshes.convex_pieces import convex_pieces, HULL_TOLERANCE, MAX_PIECES
@@ -58,7 +58,7 @@ class Mesh(Shape, kind='mesh'):
 
         Raises InvalidSceneError for a file that cannot be read and for a scale of zero.
         """
-        factors = one_or_each(scale, 'the scale of a mesh', 3, InvalidSceneError)
+        factors = np.full(3, row_numbers(scale, 'the scale of a mesh', InvalidSceneError, count=3))
         if not factors.all():
             raise InvalidSceneError(f'the scale of a mesh must not be zero: {scale!r}')
         vertices, triangles = read_mesh(path)[:2]
