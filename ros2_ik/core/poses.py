@@ -70,7 +70,7 @@ def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
 
 def quaternion_pose(numbers: Sequence[float], what: str,
                     fault: Callable[[str], Exception]) -> pin.SE3:
-    """Return the pose x y z qx qy qz qw; raises `fault` unless the quaternion's norm is 1."""
+    """Return the pose x y z qx qy qz qw; raises `fault` unless the norm is 1 up to 1e-2."""
     norm = math.hypot(*numbers[3:])
     if norm < 1e-9:
         raise fault(f'{what} is zero; the identity is x y z w = 0 0 0 1')

@@ -61,9 +61,9 @@ class IKRequest:
     A target relative to a moving frame refers to the pose of that frame in the solution, or, if
     `follow_frames` is False, to the pose of that frame at the start.
 
-    The search starts at `seed`, joint values by name; the `World` adds the missing joints.
-    `options.max_joint_change` bounds the joint changes from the seed. With `avoid_collisions`, a
-    solution has no contact in the world's scene.
+    The search starts at `seed`, then at `more_seeds`: joint values by name, to which the `World`
+    adds missing joints. `options.max_joint_change` bounds the joint changes from `seed`. With
+    `avoid_collisions`, a solution has no contact in the world's scene.
 
     Tips and frames are names of the robot's frames, of `frames` that this request adds, such as a
     tool (see `Robot.with_frames`), or of objects and subframes of the world's scene.

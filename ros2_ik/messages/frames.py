@@ -18,7 +18,7 @@ TOOL = 'tool'       # name of the frame that a request's `tool` adds
 
 
 class Reference(NamedTuple):
-    """Reference frame of a pose: `offset` in a frame of the robot (None: the root frame)."""
+    """Reference frame of a pose: at the pose `offset` in a robot frame (None: the root frame)."""
 
     frame: str | None
     offset: pin.SE3

@@ -224,7 +224,7 @@ def matrix_message(matrix: AllowedCollisions) -> AllowedCollisionMatrix:
     """
     Return the message of a matrix: rows for all names that have an entry, and the defaults.
 
-    The message has a value for each pair of names; a pair without an entry gets its defaults.
+    The message has a value for each pair of names; without an entry, the defaults determine it.
     """
     names, default_names = sorted(matrix.names), sorted(matrix.defaults)
     rows = [[matrix.allowed(name, other) for other in names] for name in names]

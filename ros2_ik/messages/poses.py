@@ -20,7 +20,7 @@ def placement(position: 'Point | Vector3', rotation: 'Quaternion', what: str,
     """
     Convert a Point or Vector3 [m] and a Quaternion to a pose; `what` is its name in errors.
 
-    Raises RequestError for a number that is not finite and for a quaternion whose norm is not 1.
+    Raises RequestError for a number that is not finite, or a quaternion norm not within 1e-2 of 1.
     """
     numbers = [position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w]
     if not math.isfinite(sum(numbers)):

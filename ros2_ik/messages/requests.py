@@ -45,12 +45,12 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
                  lookup: Lookup, checker_of: Callable[[Scene], CollisionChecker | None]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
-    Read a ComputeIK request or goal; return it with its collision checker, None without.
+    Read a ComputeIK request or goal; return it with its checker (None: it needs or has none).
 
     The request may name frames of `scene`; `seed` has the joint values of its seed. `defaults` has
     the attributes of core's Defaults. `checker_of` is called with the scene in which the request's
     allowed collisions are allowed, if the request needs a checker; it returns None if there is no
-    geometry. Raises IKError. Solver names and weights are checked by the search, not here.
+    geometry. Raises IKError. The name of the solver is checked by the search, not here.
     """
     robot = scene.robot
     check_lengths(message, MAX_LENGTHS)

@@ -272,7 +272,7 @@ class Parameters(_Defaults):
         return vars(self)[name]
 
     def __getattr__(self, name: str) -> Any:
-        # reached only for names that are no parameters: the values are instance attributes
+        # not reached for names of parameters, whose values are instance attributes
         raise AttributeError(f"there is no parameter '{name}'")
 
     def limit(self, joint: str, kind: str) -> float | None:

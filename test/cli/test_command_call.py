@@ -220,7 +220,7 @@ def test_solution_beyond_max_jump_is_refused(command, max_jump, back):
         run = ask(command)
         assert run.code == 1 and run.out.startswith('NO_IK_SOLUTION: '), run.out + run.err
         assert f'no solution within {bound} 0.001' in run.out
-        assert f'a larger {bound} may have one' in run.out and 'parameter max_jump' in run.out
+        assert f'a larger {bound} may allow one' in run.out and 'parameter max_jump' in run.out
 
 
 def test_interrupt_stops_the_robot(client, moving):

@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip('trimesh')
 Image = pytest.importorskip('PIL.Image')
 
-COMPILING = 'ros2_ik: compiling inner loops, once: the result is kept on disk\n'
+COMPILING = 'ros2_ik: compiling inner loops once; the result is cached on disk\n'
 SMALL = ('--size', 240, 180)
 IN_TABLE = ('--xyz', 0.6, 0.0, 0.185, '--rpy', 180, 0, 0, '--deg', '--scene', 'table')
 

@@ -22,7 +22,7 @@ class CollisionGeometry(NamedTuple):
     A collision geometry of a link or an object, fixed to one of Pinocchio's joints (0: the root).
 
     `placement` is relative to that joint. For an exact mesh, `geometry` is its hull and `mesh` the
-    mesh. `in_object` is the pose (4, 4) in an object of the world, None for other bodies.
+    mesh. `in_object` is the pose (4, 4) in its object of the world, None for other bodies.
     """
 
     name: str

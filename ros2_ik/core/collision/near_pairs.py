@@ -63,7 +63,7 @@ class NearPairs:
         self._boxes[numbers, 9:] = T[:, :3, 3]
 
     def at(self, q: Array) -> list[int]:
-        """Return the numbers of the near pairs at q (nq,), ascending."""
+        """Return the indices of the near pairs at q (nq,), ascending."""
         near = np.empty(len(self._given[-1]), dtype=np.int64)
         count = self._near(np.ascontiguousarray(q), *self._given, near)
         numbers: list[int] = near[:count].tolist()

@@ -15,7 +15,7 @@ from ros2_ik.core.robot import Robot
 
 class PairModel:
     """
-    The items of a collision check, and the pairs (k, 2) of their numbers that are checked.
+    The items of a collision check, and the pairs (k, 2) of their indices that are checked.
 
     `chosen` is the mask (i, i) of these pairs, above the diagonal. `margins` (k,) are paddings [m]
     that are subtracted from distances. `model` is Pinocchio's geometry model, read-only; `data`

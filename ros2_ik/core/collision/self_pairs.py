@@ -20,7 +20,7 @@ from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
 SAMPLES = 200        # number of random configurations
 MAX_NAMES = 10       # largest number of names in one text
-ALWAYS = 0.9         # fraction of samples in contact that counts as always; 0.95 in MoveIt
+ALWAYS = 0.9         # fraction of samples in contact that counts as nearly all; 0.95 in MoveIt
 SHALLOW = 1e-3       # largest depth of a modelling error, such as of a closed gripper [m]
 RIGID, ADJACENT = 'rigidly joined', 'adjacent'
 DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled configurations'
@@ -47,7 +47,7 @@ class SelfPairs:
 
     def report(self) -> str:
         """Return one sentence about the guessed pairs, or ''."""
-        return counted('pair', 'of links left unchecked, as the links seem to always touch (an '
+        return counted('pair', 'of links left unchecked, as their models seem to overlap (an '
                        'SRDF with disable_collisions decides instead)',
                        [f'{first} - {second} ({reason})'
                         for (first, second), reason in self.guessed.items()])

@@ -185,7 +185,7 @@ class GazeAngle(FormedFunction):
     derivative grows without bound and is limited to pi * 1e3 / distance.
 
     A target at the origin (within 1e-9 m) counts as straight behind: only a bound of pi allows
-    it. A descent moves the frame along -n until the target is ahead. The
+    it. From there, a descent moves the frame along -n until the target is ahead. The
     gradient grows as 1 / distance down to 1e-3 m.
     """
 

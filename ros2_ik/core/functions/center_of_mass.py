@@ -103,8 +103,8 @@ class _Bodies(NamedTuple):
     """
     The counted links of one robot.
 
-    `model` is the robot with the masses of the counted moving links only; `share` is their
-    fraction of the total mass. `fixed` (3,) is the contribution of fixed links to the centre [m].
+    `model` is the robot with the masses of the counted links only; `share` is the moving fraction
+    of the counted mass. `fixed` (3,) is the contribution of fixed links to the centre [m].
     `joints` are the names of the joints that change the function, `moving` (nv,) is 1 in their
     columns. `lumps` maps one link of each joint to (4,): the mass fraction that the joint carries
     directly, and the position of that mass in the link frame [m].

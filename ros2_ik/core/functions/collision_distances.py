@@ -53,11 +53,11 @@ class MinimumDistance(CheckedDistance):
 
         f_i = min(d_i, influence)     [m], negative in penetration
 
-    A lower bound keeps all pairs apart. Each of the nearest pairs has a row of its own, instead of
-    one smoothed minimum, so that one step separates all of them. With one row an upper bound keeps
-    some pair near. Not differentiable where two distances are equal or nearest points jump along
-    parallel faces; there, one of the possible gradients is returned. Rows at `influence` have
-    gradient 0; without pairs all rows are at `influence`.
+    A lower bound keeps all pairs apart. Instead of one smoothed minimum, each of the nearest pairs
+    has a row of its own, so that one step separates all of them. With one row, an upper bound
+    keeps at least one pair near. Not differentiable where two distances are equal or nearest
+    points jump along parallel faces; there, one of the possible gradients is returned. Rows at
+    `influence` have gradient 0; without pairs all rows are at `influence`.
     """
 
     influence: Length = 0.2

@@ -176,7 +176,7 @@ def read_flag(given: FieldValue) -> bool | None:
 
 
 def read_rows(given: FieldValue, usual: int = 0) -> list[float] | Array | None:
-    """Read a matrix with `given.columns` or else `usual` columns; if both are 0, a list."""
+    """Return rows of `given.columns` or else `usual` numbers; if both are 0, a flat list."""
     numbers, columns = read_row(given), given.columns or usual
     if numbers is None or not columns:
         return numbers

@@ -31,8 +31,8 @@ class FramePose(RelativeFunction):
 
         f = [R*^T (p - p*);  log3(R*^T R)]     x y z [m], rx ry rz [rad]
 
-    Position rows do not depend on orientation errors and vice versa, so the error in an ignored
-    row, however large, does not affect the other rows. f = 0 exactly at the reference. Not
+    Position rows do not depend on orientation errors and vice versa: an ignored position error,
+    however large, does not affect the rotation rows. f = 0 exactly at the reference. Not
     differentiable where the angle is pi: there the rotation vector jumps to its opposite.
     """
 
@@ -131,7 +131,7 @@ class FrameOrientation(FormedFunction):
     the Jacobian keeps a slope of 1e-3. The gradient of the angle is a unit moment
     along n, at theta = 0 along the reference's x axis; bounds of exactly 0 replace the angle by
     the vector. Euler angles are singular at pitch = +-pi/2; there roll includes yaw, and
-    yaw is 0, as in MoveIt. Their Jacobian is exact down to cos(pitch) = 1e-3; closer to the
+    yaw is 0, as in MoveIt. Their Jacobian is accurate down to cos(pitch) = 1e-3; closer to the
     singularity it is regularized to stay below 1e6. Roll and yaw jump at +-pi.
     """
 

@@ -20,7 +20,7 @@ from ros2_ik.core.poses import as_placement
 from ros2_ik.core.scene.shapes import Box, ConvexHull, Cylinder, Mesh, Shape, Sphere
 
 PLANE, SPHERE, CYLINDER = range(3)
-WIDTH = 9       # count of numbers that describe a surface
+WIDTH = 9       # number of columns in the row of a surface
 UP = np.array([0.0, 0.0, 1.0])
 ON_AXIS = 1e-9  # distance from a centre or axis below which the gradient is a fixed direction [m]
 
@@ -51,15 +51,15 @@ class RegionDistance(RelativeFunction):
 
         f = min over regions of max over the region's surfaces of s     [m], negative inside
 
-    `surfaces` (n, 9) are in `relative_to`, each a number of its region, kind, point c (3),
-    direction n (3) and size. With p the point, the kinds are
+    Rows of `surfaces` (n, 9), in `relative_to`: number of the region, kind, point c (3), direction
+    n (3), size. With p the position of `point`, the kinds are
 
         0 plane       s = n . (p - c)
         1 sphere      s = |p - c| - size
         2 cylinder    s = d - size        d: distance from the axis c, n
 
-    An upper bound of 0 keeps the point in one of the regions; a box is six planes. Near edges and
-    corners outside a region f is less than the Euclidean distance. f is not differentiable where
+    An upper bound of 0 keeps the point in one of the regions; a box is six planes. Outside a
+    region, f is below the Euclidean distance near edges and corners. f is not differentiable where
     two surfaces or regions have the same distance; the gradient there is that of the first one.
     Raises InvalidConstraintError for rows of another length, unknown kinds, and a direction of
     length zero (a sphere needs no direction).

@@ -24,7 +24,7 @@ class RelativeFunction(KinematicFunction):
     Instead of a Jacobian, its formula `rows` computes a wrench W_i per row f_i. f_i changes at
     the rate W_i . (V_frame - V_relative_to), where V is the spatial velocity [linear; angular] of
     a body at the root frame's origin, in the root frame's axes. W_i = [force, moment about that
-    origin] is independent of the joints; its power at the relative velocity is the rate of f_i.
+    origin] depends on the two placements only; its power at the relative velocity is df_i/dt.
     """
 
     periodic = True

@@ -17,7 +17,7 @@ OUTSIDE, MISSED, HELD = range(3)    # results of `check_targets`
 
 @inner_part
 def displace(T, screws, s, value):
-    """Move T (12,), the columns of a pose, by the screw motion of a joint with a `value`."""
+    """Move T (12,), the columns of a pose, by the screw motion of a joint at `value`."""
     vx, vy, vz, wx, wy, wz = (screws[s], screws[s + 1], screws[s + 2], screws[s + 3],
                               screws[s + 4], screws[s + 5])
     # a revolute joint has a unit axis w and v . w = 0, a prismatic joint w = 0

@@ -21,7 +21,7 @@ def place_boxes(q, numbers, layout, sizes, centred, halves):
     placed, free = np.zeros((at.bodies + 1, 12)), np.empty((2, 12))
     placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0    # row 0 is the root
     twists = np.empty((at.table[at.motion + at.bodies], 6))
-    # the last two, for rows of functions, are not used
+    # the last two arrays, for rows of functions, are not used
     place_bodies(at, q, Work(placed, twists, free, centred, free, free))
     # half size of an AABB: |R| times the half size of the box
     for i in range(len(sizes)):
@@ -36,7 +36,7 @@ def face_separation(centred, sizes, a, b):
     """
     Return a lower bound of the signed distance of two boxes [m].
 
-    That distance is the largest along all directions, the bound the largest along face normals.
+    The signed distance is the largest gap along any direction, the bound along any face normal.
     """
     best = -np.inf
     for side in range(6):
@@ -80,7 +80,7 @@ def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, known, centr
     nearest = np.inf
     halves, moved = np.empty((len(sizes), 3)), np.empty(len(sizes))
     place_boxes(q, numbers, layout, sizes, centred, halves)
-    # the farthest that any point of each box moved
+    # upper bound of the distance that any point of a box has moved
     for i in range(len(sizes)):
         shift, turn, radius = 0.0, 0.0, 0.0
         for j in range(9):
@@ -88,14 +88,14 @@ def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, known, centr
         for j in range(3):
             shift += (centred[i, 9 + j] - before[i, 9 + j]) ** 2
             radius += sizes[i, j] ** 2
-        # a rotation moves a point at most by its distance from the centre times the largest
-        # change of a direction, whose square is half the sum of squares of R's changes
+        # a rotation moves a point by at most |dR| times its distance from the centre, where dR is
+        # the change of R, and |dR|^2 (spectral norm) is half the sum of its squared elements
         moved[i] = math.sqrt(shift) + math.sqrt(radius * turn / 2)
     for k in range(len(pairs)):
         a, b = pairs[k, 0], pairs[k, 1]
         closing[k] = moved[a] + moved[b]
         still = known[k] - closing[k]
-        # the larger of two bounds: the previous one less the motion, and that of the boxes now
+        # the larger of two bounds: the previous one less the motion, and the gap of the boxes now
         bound = aabb_distance(centred, halves, a, b)
         if bound < FAR and not still > bound - margins[k]:
             bound = max(bound, face_separation(centred, sizes, a, b))
@@ -109,7 +109,7 @@ def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, known, centr
 @loop("i8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], i8[::1])")
 def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
     """
-    Fill `near` (p,) with the numbers of the pairs whose boxes may touch at q; return their count.
+    Fill `near` (p,) with the indices of the pairs whose boxes may touch at q; return their count.
 
     q (nq,) may be read-only. `numbers` and `layout` are those of a program whose frames are the
     centres of the boxes, see `layout_of`; `sizes` (i, 3) are the half sizes of the boxes [m].
@@ -132,11 +132,11 @@ def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
 @loop('void(f8[:,::1], f8[:,::1], f8[:,:], f8[:,::1], i8[::1], f8[:,::1])')
 def fill_distance_slopes(normals, points, twists, moves, pairs, J):
     """
-    Fill J (k, n) with the derivatives of the distances of pairs, by their numbers `pairs` (k,).
+    Fill J (k, n) with the derivatives of the distances of the pairs with indices `pairs` (k,).
 
     `normals` (k, 3) point from the first item of a pair to the second, `points` (k, 3) are the
-    nearest points of the second. `twists` (6, n) are the velocities of joints (linear, angular) at
-    the root, `moves` (p, n) the signs with which they move the second item relative to the first.
+    nearest points of the second. `twists` (6, n) are the columns of the spatial Jacobian (linear,
+    angular); `moves` (p, n) are 1 if a column moves only the second item, -1 if only the first.
     """
     for i in range(len(pairs)):
         nx, ny, nz = normals[i]

@@ -61,15 +61,15 @@ def cache_folder() -> Path | None:
         folder /= f'numba-{hashlib.sha256(text).hexdigest()[:12]}'
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:    # RuntimeError: no home directory
-        print(f'ros2_ik: compiled code is not kept ({error}); set NUMBA_CACHE_DIR to a writable '
-              'folder', file=sys.stderr)
+        print(f'ros2_ik: compiled code is not cached ({error}); set NUMBA_CACHE_DIR to a '
+              'writable folder', file=sys.stderr)
         return None
     _add_locator(str(folder))
     return folder
 
 
 def _add_locator(folder: str) -> None:
-    # numba's own locators use one source file as the key and miss changes in files that it calls
+    # numba's own locators use one source file as the key and miss changes in other files
     from numba.core import caching
 
     class ContentLocator(caching._CacheLocator):
@@ -98,6 +98,6 @@ def _add_locator(folder: str) -> None:
 
 @cache
 def _announce_compiling() -> None:
-    """Print a line, once in this process."""
-    print('ros2_ik: compiling inner loops, once: the result is kept on disk', file=sys.stderr,
+    """Print once in this process that functions are being compiled."""
+    print('ros2_ik: compiling inner loops once; the result is cached on disk', file=sys.stderr,
           flush=True)

@@ -40,7 +40,7 @@ def is_rigid(T, rounding, farthest):
     """
     Return whether each of k stacked T (4 k, 4) is a rigid transformation up to `rounding`.
 
-    Also False if the magnitude of a coordinate of a position exceeds `farthest` [m].
+    False also if a position is more than `farthest` [m] from the origin along an axis.
     """
     for a in range(0, len(T), 4):
         b, c, d = a + 1, a + 2, a + 3

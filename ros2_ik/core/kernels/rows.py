@@ -23,9 +23,9 @@ Work = namedtuple('Work', ('placed', 'twists', 'free', 'frame_placed', 'W', 'mas
 @part
 def layout_of(numbers, layout):
     """
-    Return the `Layout` of a program: its sizes, and where each table begins in its two buffers.
+    Return the `Layout` of a program: its sizes, and the offset of each table in its buffer.
 
-    Three arrays hold all tables, because passing an array to a function costs reference counting:
+    Few buffers hold all tables, because passing an array to a function costs reference counting:
     `table` of integers, whose offsets are computed here; `numbers`, the multipliers of the bodies'
     joints, then their offsets; `placements` (bodies + frames, 12), of the bodies in their parents
     before the joint moves, then of the frames in their bodies.
@@ -239,7 +239,7 @@ def mass_rows(at, entry, work, parameters, f, J):
                 J[row, column + t - begin] += (
                     share * (ax * twists[t, 0] + ay * twists[t, 1] + az * twists[t, 2])
                     + mx * twists[t, 3] + my * twists[t, 4] + mz * twists[t, 5])
-        # less the velocity of the relative frame at the centre: the wrench of a force a there
+        # subtract the motion of the relative frame at the centre: the wrench of a force a there
         work.W[row, 0], work.W[row, 1], work.W[row, 2] = ax, ay, az
         work.W[row, 3], work.W[row, 4], work.W[row, 5] = (cy * az - cz * ay, cz * ax - cx * az,
                                                           cx * ay - cy * ax)
@@ -268,7 +268,7 @@ def fill(at, parameters, addresses, x, work, f, J):
     """
     Fill the values f (m,) and the Jacobian J (m, n) of a program at x (nx,).
 
-    The last of `addresses` is that of the Python callback for rows without a formula (0: none).
+    The last of `addresses` is that of the callback for rows that Python evaluates (0: none).
     Return False if the callback interrupts.
     """
     is_filled = fill_values(at, parameters, addresses, x, work, f, J)

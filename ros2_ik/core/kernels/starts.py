@@ -56,8 +56,8 @@ def draw_start(k, state, own, bases):
 
     A random value is uniform: between two limits; within a full turn of the only limit; without
     limits, within pi of the seed. `bases` are the first of the seven columns of each
-    floating joint. Starts near the seed keep a floating joint; random ones put it within 1 m of
-    the seed along each axis, at a random orientation.
+    floating joint. Starts near the seed keep the pose of a floating joint; random starts place it
+    within 1 m of the seed along each axis, at a random orientation.
     """
     for j in range(own.shape[1]):
         seed, low, high = own[SEED, j], own[SAMPLING, j], own[SAMPLING + 1, j]

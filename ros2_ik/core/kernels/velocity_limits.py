@@ -60,7 +60,7 @@ def fill_box(box, options):
             # a joint above its velocity limit brakes at its acceleration limit
             most = max(most, (abs(before) - a * dt) * dt)
             low, high = narrow(-most, most, (before - a * dt) * dt, (before + a * dt) * dt)
-        # position limits: a fraction of the distance per step, slow enough to stop there
+        # position limits: a fraction of the distance per step, slow enough to stop at the limit
         down, up = box[row.POSITION, j] - box[row.LOW, j], box[row.HIGH, j] - box[row.POSITION, j]
         box[row.LEAST, j], box[row.MOST, j] = narrow(
             low, high,
@@ -100,7 +100,7 @@ def rate_bounds(problem, i):
     # limits of the rate; a row that is too fast already brakes
     least_change = min(rows[row.SLOWEST, i], now + a * dt) * dt
     most_change = max(rows[row.FASTEST, i], now - a * dt) * dt
-    # bounds of the value: stop before them, return from behind them
+    # bounds of the value: stop before them, return from beyond them
     share, push = rows[row.SHARE, i], rows[row.PUSH, i]
     if not math.isinf(rows[row.LOWER, i]):
         least_change = max(least_change, approach * dt + least_change_of(

@@ -51,7 +51,7 @@ def slow_to_brake(H, g, box, dt, limb, slow):
     if not factorize(K):
         return
     solve(K, d)
-    # a joint must not move so fast that its braking distance exceeds its way
+    # a joint must not move so fast that its braking distance exceeds its remaining distance
     for a in range(n):
         way, limit = abs(d[a]), box[row.ACCELERATION, a]
         # a limit of 0 marks a driven joint, which keeps its velocity
@@ -101,8 +101,8 @@ def firm_rows(problem, firm, length, A, lower, upper):
     """
     Fill A (., n or n + 1), lower and upper with bounds and firm tasks; return count and size.
 
-    If there are scaled tasks, variable n is the length that they move, from 0 to `length`. It has
-    the unit of a step: the direction is then kept equally well in short and in long steps. Firm
+    If there are scaled tasks, variable n is the length that they move, from 0 to `length`, not a
+    fraction: the direction is then kept equally well in short and in long steps. Firm
     rows are multiplied by `firm`. The size is the largest diagonal element of their J^T J.
     """
     rows, J, dt = problem.rows, problem.J, problem.options[0]
@@ -138,7 +138,7 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
     """
     Fill the cost 1/2 x^T H x + g^T x of the soft tasks of one priority.
 
-    The cost is divided by the largest diagonal element, at least `size`, so that damping and
+    The cost is divided by the largest diagonal element of H, at least `size`, so that damping and
     slack weights need no scale.
     """
     rows, J, limb, box, dt = (problem.rows, problem.J, problem.limbs[level], problem.box,

@@ -50,7 +50,7 @@ class _Slice:
 
 def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
     """
-    Return convex pieces that together contain a mesh, in seconds to minutes.
+    Return convex pieces that together contain a mesh; this takes seconds to minutes.
 
     If the hull of the mesh is accurate enough, it is the only piece. A mesh with large holes has
     no volume to compare with; it is cut until a limit of pieces or effort is reached.

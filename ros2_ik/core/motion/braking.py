@@ -29,17 +29,17 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
                    bounds: 'tuple[ArrayLike, ArrayLike] | None' = None,
                    may_reverse: bool = False) -> Motion:
     """
-    Return a motion to rest from positions (n,) and velocities (n,) without a jerk limit.
+    Return a motion from positions and velocities (n,) to rest, without a jerk limit.
 
-    Each joint follows a cubic polynomial; without `others` its deceleration is constant. The
-    joints stop at the same time, on a straight line in joint space. A joint that would leave its
-    `bounds`, the lower and upper position limits (n,), stops earlier at the bound.
+    Each joint follows a cubic polynomial, and the joints stop at the same time. Without `others`,
+    the decelerations are constant and the path is a straight line in joint space. A joint that
+    would leave its `bounds` (lower and upper position limits, (n,) each) stops earlier at a bound.
 
-    A controller whose state differs from the start moves to the end by a cubic polynomial of its
-    own, ending at rest. From each state in `others`, this polynomial is within the velocity and
-    acceleration limits and, if possible, no joint reverses its direction; the fastest of start and
-    `others` determines the braking distance. With `may_reverse`, joints may reverse from `others`,
-    and the start alone determines the distance.
+    A controller whose state differs from the start moves to the end along its own cubic
+    polynomial. `others` are such states: if possible, their polynomials stay within the velocity
+    and acceleration limits, and no joint reverses its direction. The fastest of start and `others`
+    determines the braking distance. With `may_reverse`, joints may reverse from `others`, and the
+    start alone determines the distance.
 
     Raises InvalidStateError for NaN.
     """
@@ -69,7 +69,7 @@ def _checked(joints: tuple[str, ...], position: object, velocity: object) -> tup
 
 def _duration(start: Array, going: Array, position: Array, velocity: Array, one_way: int,
               limits: MotionLimits) -> float:
-    """Return the shortest duration [s] for states (k, n); the first `one_way` do not reverse."""
+    """Return the shortest duration [s]; no joint reverses from the first `one_way` of k states."""
     least = float((np.abs(going) / limits.acceleration).max(initial=0.0))
     spread = np.ptp(position, axis=0).max(initial=0.0)
     if max(spread, np.abs(velocity).max(initial=0.0)) < REST_SPEED:

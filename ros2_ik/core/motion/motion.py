@@ -11,7 +11,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, positive
 from ros2_ik.core.errors import InvalidOptionError
 
-# excess of a position limit at the end of a motion that counts as rounding [rad, m]
+# excess over a position limit that counts as rounding at the end of a motion [rad, m]
 LIMIT_ROUNDING = 1e-6
 
 
@@ -53,7 +53,7 @@ class Motion:
 
     def times(self, period: float) -> Array:
         """
-        Return sample times (k,) [s], k > 0: multiples of `period` [s], then the exact end.
+        Return sample times (k,) [s]: multiples of `period` [s], then the end (>= one period).
 
         Time 0 is left out, because a controller executes a point at time 0 as a step.
         """

@@ -14,14 +14,14 @@ from ros2_ik.core.motion.motion import Motion
 
 # longest time between two checks [s]: within a longer time, a joint might move away and return
 MAX_INTERVAL = 0.05
-# A motion jumps if it moves farther than the resolution within this fraction of its duration.
+# a motion jumps if it moves farther than the resolution within this fraction of its duration
 JUMP_RATIO = 1e-9
 
 
 @dataclass(frozen=True)
 class PathCollision:
     """
-    The first collision of a motion, at `time` [s], which is `fraction` of the duration.
+    The first collision found on a motion, at `time` [s], the `fraction` of the duration.
 
     `q` (nq,) is the configuration at this time, `contacts` are its contacts, deepest first.
     """
@@ -37,7 +37,7 @@ class PathCollisionCheck:
     The collision check of a motion, which can be run in slices of time.
 
     Configurations are checked in the order of time, except that the end is checked right after
-    the start, so that a contact at the goal is always reported. `collision` is the first contact
+    the start, so that a contact at the goal is found early. `collision` is the first collision
     found. Between two checks no joint moves farther than `resolution` [rad, m]; a contact that
     begins and ends between two checks is missed. `q` (nq,) has the values of all joints that are
     not part of the motion. Attached objects of the checker's scene move with their links.

@@ -50,7 +50,7 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
 
     `start` and `goal` are values (n,) of `joints`, [rad] or [m]. Continuous joints take the
     shorter direction, so that the motion may end full turns away from the goal. The start may be
-    outside a position limit by up to 1e-3.
+    outside a position limit by up to 1e-3 [rad, m].
 
     Raises JointLimitError for a start or goal outside the limits, InvalidStateError for NaN,
     UnknownJointError, and InvalidOptionError for a planar or floating joint, or a wrong number of

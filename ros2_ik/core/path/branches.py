@@ -24,7 +24,7 @@ from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 SAME_NODE = 1e-3
 # largest change of a joint from sample to sample, before configurations are added [rad, m]
 MAX_SAMPLE_STEP = 1.0
-# bisections of a step until the tool is within the allowed deviation
+# maximum number of nested bisections of a step between two samples
 STEP_BISECTIONS = 10
 # error at which descents end [m, rad]; larger errors make the spline through the results jerky
 SOLUTION_TOLERANCE = 1e-9
@@ -52,7 +52,7 @@ class PathOptions:
       configurations; 1 rad of rotation counts as 0.2 m. Configurations are added as necessary.
     - `starts`: largest number of configurations tried at the first pose, and at each pose where
       all branches end.
-    - `hold_start`: True starts the path at the seed only.
+    - `hold_start`: if True, the seed is the first configuration.
     - `resolution` [rad, m]: largest joint change between two collision checks.
     - `timeout` [s]: time limit of the whole search.
     - `cancel`: an event, or a callable that returns True to cancel the search.
@@ -82,8 +82,8 @@ class Branches:
     """
     A graph of configurations along a path.
 
-    `nodes[i]` are the configurations at `samples[i]` (n,). `refused[i]` has the pairs of numbers
-    of nodes at the samples i and i + 1 between which no motion is allowed. The start of the
+    `nodes[i]` are the configurations at `samples[i]` (n,). `refused[i]` has the pairs of node
+    indices at the samples i and i + 1 between which no motion is allowed. The start of the
     `problem` is the seed; the target of `problem` is at the first pose.
     """
 
@@ -108,7 +108,7 @@ class Branches:
     # -- one configuration ------------------------------------------------------------------
 
     def descend(self, problem: IKProblem, q: Array) -> Array:
-        """Return the end of a descent from q (nq,) to a pose of the path."""
+        """Return the end (nq,) of a descent from q (nq,) to the target of a problem."""
         solver = self._lm or make_solver('sqp', problem, {})
         # start 0 is q itself: nothing is drawn
         return solver.find(problem, Starts(q, 0, 0, OWN_STATE), self.budget)[0].q
@@ -196,7 +196,7 @@ class Branches:
 
     def _cheapest(self) -> list[int]:
         """
-        Return the node numbers, one for each sample, of the cheapest of the longest chains.
+        Return the node indices, one for each sample, of the cheapest of the longest chains.
 
         The cost is the squared distance of the first node from the seed, plus the squared steps
         times their number: about the length of the path times the integral of |dq/ds|^2, which
@@ -231,7 +231,7 @@ class Branches:
         """
         Return the configurations after `start` up to `end`; None if a step is not allowed.
 
-        All knots of the path are added.
+        Each knot between the two gets a configuration.
         """
         (s, q), (s_end, q_end), knots = start, end, self.path.knots
         inner = knots[(s < knots) & (knots < s_end)]
@@ -250,7 +250,7 @@ class Branches:
         return None if first is None or second is None else first + second
 
     def _is_free(self, q: Array, end: Array) -> bool:
-        """Return whether there is no contact between two configurations without contact."""
+        """Return whether the line between two contact-free configurations has no contact."""
         checker = self.problem.checker
         count = math.ceil(largest_step(q, end) / self.options.resolution)
         return checker is None or not any(checker.collides(q + (end - q) * k / count)

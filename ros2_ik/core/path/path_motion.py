@@ -1,4 +1,4 @@
-"""Motions along a path at a constant tool speed, and the search for a motion through poses."""
+"""Timed motions along a path, and the search for a motion through poses."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ MIN_DERIVATIVE = 1e-12
 PERIOD = 0.03
 # number of points above which the period is increased
 MAX_POINTS = 300
-# distance below which two poses are equal [m]
+# tolerance of the elements of two equal poses (4, 4) [m, 1]
 EQUAL = 1e-6
 
 
@@ -85,7 +85,7 @@ def _reached_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motio
 def _check(path: Path, spline: 'scipy.interpolate.CubicSpline') -> None:
     """Raise InvalidStateError if the spline leaves the path or the joint limits."""
     problem, q = path.problem, path.q[0].copy()
-    # halfway between configurations, where the spline is farthest from the path
+    # halfway between configurations, where the spline is usually farthest from the path
     for s in (spline.x[1:] + spline.x[:-1]) / 2:
         q[problem.active.indices] = spline(s)
         far = deviation(problem.again([path.tool_path.pose(float(s))]), q)

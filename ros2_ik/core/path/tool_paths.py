@@ -21,7 +21,7 @@ MIN_LENGTH = 1e-9
 COLLINEAR_RATIO = 1e-6
 # change of direction at a corner above which motions stop at the corner [rad]
 SHARP = 0.3
-# number of lines between two poses of a spline; at a radius of 0.1 m they are within 1e-5 m of it
+# number of lines between two poses of a spline; at a radius of 0.1 m their error is below 1e-5 m
 N_FINE = 100
 ZERO = np.zeros(3)
 
@@ -66,7 +66,7 @@ class ToolPath:
 
 
 class Waypoints(ToolPath):
-    """At least two poses (4, 4), connected by lines; each rotates by less than pi."""
+    """At least two poses (4, 4), connected by lines that each rotate by less than pi."""
 
     def __init__(self, poses: Sequence[Pose]) -> None:
         given = listed(poses)

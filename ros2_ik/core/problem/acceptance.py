@@ -2,8 +2,8 @@
 The acceptance check: a solution has the status SUCCESS only if `accept` accepted it.
 
 The check depends on robot, problem and joint values alone. It computes its own forward kinematics
-(a product of exponentials, or Pinocchio's), and repeats the collision check. Only the formulas of
-constraints are those that the solvers use.
+(a product of exponentials, or Pinocchio's) and makes its own collision check. Only the formulas
+of constraints are shared with the solvers.
 """
 
 from collections.abc import Iterable
@@ -68,7 +68,7 @@ class AcceptanceReport(NamedTuple):
     """Result of the acceptance check of one configuration."""
 
     accepted: bool
-    # the tip of each target, and its position [m] and orientation error [rad], (t, 2)
+    # the tips of the targets, and their position errors [m] and orientation errors [rad], (t, 2)
     tips: tuple[str, ...]
     pose_errors: Array
     violations: tuple[Violation, ...]
@@ -154,7 +154,7 @@ def _target_errors(problem: IKProblem, at: Configuration, violations: list[Viola
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    """Return violations of locked joints that moved, and of limits and maximum changes."""
+    """Return violations of limits and of change bounds, and of joints that must not move."""
     found, lower, upper = list[Violation](), problem.lower.copy(), problem.upper.copy()
     at_rest = problem.active.at_rest
     lower[at_rest] = upper[at_rest] = problem.start[at_rest]

@@ -1,4 +1,4 @@
-"""Costs, whose sum a solution minimizes."""
+"""Costs, whose sum the solvers minimize."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

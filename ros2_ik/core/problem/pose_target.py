@@ -122,8 +122,8 @@ class PoseTarget:
                 (slice(3, 6), self.orientation_tolerance, FrameOrientation(
                     self.tip, reference, self.relative_to, form='angle'))):
             count, edge = np.count_nonzero(self.counted[rows]), max(EDGE * tolerance, FINEST)
-            # three rows: bound the norm of the error; fewer rows: bound each row, which is a box
-            # inside the ball whose radius is the tolerance
+            # three rows: bound the norm of the error; fewer rows: bound each row, so
+            # tightly that the norm is within the tolerance as well
             if count == 3:
                 found.append(Constraint(length, upper=tolerance - edge, tolerance=edge))
             elif count:

@@ -26,7 +26,7 @@ class Program:
     """
     Several functions of the active joints of a robot, stacked and laid out for compiled loops.
 
-    The other joints stay at `start`; `locked_q_indices` are those of its values on which the
+    The other joints stay at `start`; `locked_q_indices` (in q) are those of their values on which
     placements of frames depend. `rows[i]` is the slice of function i in f and J,
     `parameter_slices[i]` in the parameters. `arrays` are the arguments of compiled loops: numbers,
     layout, parameters, addresses (see kernels/rows.py). Programs with the same formulas, frames,
@@ -66,7 +66,7 @@ class Program:
         Run a compiled loop with the arrays of this program and the `given` arguments.
 
         If Python evaluates some rows, the loop also ends when `interrupted` returns True, and an
-        error of a user's function is raised again here after the loop has ended.
+        exception of a user's function is raised again after the loop has ended.
         """
         numbers, layout, parameters, addresses = self.arrays
         if not self._layout.python:

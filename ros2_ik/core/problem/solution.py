@@ -1,4 +1,4 @@
-"""The result type of all solvers."""
+"""The result of a search."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields

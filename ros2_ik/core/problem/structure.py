@@ -160,11 +160,11 @@ class FunctionUse(NamedTuple):
 
 class Structure:
     """
-    Data for problems that differ only in poses, start, bounds, cost weights and parameters.
+    Data of problems that differ only in poses, start, bounds, cost weights and parameters.
 
     `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
-    callable of the user, `is_loose` if a tolerance is large. `to_resolve` has the indices of the
+    callable of the user, `is_loose` if a target is `loose`. `to_resolve` has the indices of the
     targets relative to a static frame (no active joint moves it) other than the root. `tips` are
     the tips of the targets. `chains` are the arrays for the compiled acceptance check; `is_chain`
     is True if that check suffices. `angles` are the indices in q of the joints whose full turn
@@ -194,7 +194,7 @@ class Structure:
         self.is_chain = chains is not None
         self.chains = chains or (np.zeros(0, dtype=np.int64), np.zeros(0))
         self.runs_user_code = any(use.is_user_code for use in uses)
-        # joints on which functions depend that a full turn changes
+        # joints of those functions whose value a full turn of a joint changes
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
         active, used = self.active, [robot.joint(name).index for name in counted]
         self.angles = np.array([i for i in active.angles if i not in used], dtype=np.intp)

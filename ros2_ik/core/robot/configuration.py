@@ -1,4 +1,4 @@
-"""A robot at fixed joint values."""
+"""A robot at given joint values."""
 
 from typing import Any
 

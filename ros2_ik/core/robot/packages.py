@@ -22,8 +22,8 @@ def _package_candidates(package: str, near: Sequence[str]) -> Iterator[Path]:
     """
     Yield folders that may be the package, existing or not.
 
-    Search subfolders, parents and siblings of the folders `near`, then the environment variable
-    AMENT_PREFIX_PATH.
+    Search subfolders, parents and siblings of the folders `near`, then the prefixes in the
+    environment variable AMENT_PREFIX_PATH.
     """
     for folder in map(Path, near):
         yield folder / package

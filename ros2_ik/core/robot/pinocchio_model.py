@@ -97,7 +97,7 @@ def _add(model: pin.Model, joint: Joint, inertia: pin.Inertia) -> None:
         before = model.addFrame(pin.Frame(joint.name, parent, before, place,
                                           pin.FrameType.FIXED_JOINT))
     else:
-        # the joints that replace a planar joint have the same origin
+        # of the joints that replace a planar joint, only the first has its origin
         for part in model_joints(joint):
             parent = model.addJoint(parent, _joint_model(model, part), place, part.name)
             before, place = model.addJointFrame(parent, before), pin.SE3.Identity()

@@ -45,8 +45,8 @@ class Robot:
     `elements` the joints of the Pinocchio `model` by name. `base_joint` is the name of the joint
     between the world and the root link, None for a fixed root link.
 
-    `key` is a hash of URDF, SRDF and root joint, without mesh files: robots of equal keys have the
-    same q, joints, links and groups. `added_frames` are the frames of `with_frames`;
+    `key` is a hash of URDF, SRDF and root joint, without mesh files: robots with equal keys have
+    the same layout of q, joints, links and groups. `added_frames` are the frames of `with_frames`;
     `key_with_frames` is a hashable key of the robot with these frames.
 
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
@@ -173,8 +173,8 @@ class Robot:
         Return the robot with additional frames, such as a tool.
 
         `frames` maps the name of each new frame to a pair: the frame that it is fixed to (None:
-        the root frame), and its pose in that frame. Scenes and collision checkers may be shared
-        with the robot without these frames. Calls with equal frames return the same object.
+        the root frame), and its pose in that frame. Scenes and collision checkers of the robot
+        without these frames can be used. Calls with equal frames return the same object.
 
         Raises UnknownFrameError, or InvalidOptionError for an invalid pair or a name that the
         robot already has.
@@ -332,7 +332,7 @@ class Robot:
         return {name: look_up(joints, name, UnknownJointError) for name in names}
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
-        """Raise JointLimitError for the first joint in q (nq,) > `tolerance` beyond a limit."""
+        """Raise JointLimitError for the first joint beyond a limit by more than `tolerance`."""
         for joint in self.joints:
             value = float(q[joint.index])
             if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
@@ -352,10 +352,9 @@ class Robot:
 
     def random_q(self, generator: np.random.Generator) -> Array:
         """
-        Draw a configuration (nq,) uniformly within the limits.
+        Draw a configuration (nq,) uniformly within `sampling_limits`.
 
-        Joints without limits are drawn from [-pi, pi] rad or m. Positions of floating and planar
-        joints are drawn from [-1, 1] m, orientations uniformly.
+        Positions of floating and planar joints are drawn from [-1, 1] m, orientations uniformly.
         """
         q = generator.uniform(*self.sampling_limits())
         for joint in self.joints:
@@ -382,7 +381,7 @@ class Robot:
             limits.setflags(write=False)
 
 
-# a small cache, because each robot has a Pinocchio model and data of its own
+# a small cache, because each of its robots has its own Pinocchio model and data
 _framed = lru_cache(maxsize=32)(Robot._with_added)
 
 

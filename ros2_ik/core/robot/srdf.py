@@ -21,7 +21,7 @@ def sorted_pair(one: str, other: str) -> tuple[str, str]:
 @dataclass(frozen=True)
 class Group:
     """
-    A group of joints: an SRDF group or, without an SRDF, the chain to a leaf link.
+    A group of joints: an SRDF group or, if the SRDF has none, the chain to a leaf link.
 
     `joint_names` are the joints of the group that can be commanded (no fixed, mimic or passive
     joints), in the robot's order. `tips` are the links at the ends of the group.

@@ -23,7 +23,7 @@ class Tree:
 
     Each body has one joint. For body k:
 
-    - `parent`: number of the parent body, -1 for the root;
+    - `parent`: index of the parent body, -1 for the root;
     - `before` (12,): pose of the joint in the parent body (rotation by rows, then position);
     - `kind` of the joint, which moves along z (PRISMATIC), rotates about z (REVOLUTE), or is
       FLOATING;
@@ -45,7 +45,7 @@ class Tree:
     mounting: Array
 
     def supports(self, frame: int) -> frozenset[int]:
-        """Return the numbers of the bodies whose joints move a frame."""
+        """Return the indices of the bodies whose joints move a frame."""
         found, body = set(), int(self.node[frame])
         while body >= 0:
             found.add(body)

@@ -115,7 +115,7 @@ def _axis(element: Element, name: str, kind: str) -> tuple[float, ...]:
 
 def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float]:
     """
-    Return lower, upper and velocity limit of a joint; infinite if absent.
+    Return the lower, upper and velocity limit of a joint; those that it lacks are infinite.
 
     The soft limits of a <safety_controller> narrow the limits, as in MoveIt.
     """

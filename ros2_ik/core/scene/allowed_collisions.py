@@ -43,7 +43,7 @@ class AllowedCollisions:
 
     @classmethod
     def of_robot(cls, robot: Robot) -> 'AllowedCollisions':
-        """Return the matrix that allows the pairs with `disable_collisions` in the SRDF."""
+        """Return the matrix that allows the pairs that the SRDF disables."""
         return cls(dict.fromkeys(robot.disabled_pairs, True))
 
     @property

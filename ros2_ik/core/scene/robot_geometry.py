@@ -65,7 +65,7 @@ def _elements(robot: Robot, tag: str, missing: str,
 
     `shapes(element, warnings)` returns the shapes of an element, with colours; it may raise an
     IKError. With `missing` 'refuse' an element that cannot be used raises InvalidSceneError; with
-    'skip' it becomes a warning, and its link is left out.
+    'skip' the element is left out with a warning, and its link is in the third result.
     """
     root, warnings, left_out = robot.tree.element, list[str](), dict[str, None]()
     found: list[ElementOf[S]] = []
@@ -120,8 +120,8 @@ class RobotGeometry:
     """
     The shapes of a robot's links; each body has one shape and one colour.
 
-    `warnings` list meshes that were replaced or skipped. `left_out` are the links with an element
-    that could not be read.
+    `warnings` are sentences on elements that were replaced or left out, and on ignored units.
+    `left_out` are the links with an element that was left out.
     """
 
     bodies: tuple[LinkGeometry, ...]
@@ -167,7 +167,7 @@ def _geometry(robot: Robot, meshes: str, missing: str) -> RobotGeometry:
 
 
 def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str]) -> Shape:
-    """Return the shape of an element; warn if the mesh file names a unit, which is ignored."""
+    """Return the shape of an element; warn of an ignored unit, or if the hull is used instead."""
     if isinstance(element.shape, Shape):
         return element.shape
     file, scale = element.shape
@@ -206,7 +206,7 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
 
 
 def _visual_shapes(element: GeometryElement, _: list[str]) -> list[tuple[Shape, Color]]:
-    """Return one shape per colour; as in RViz the URDF's colour overrides the mesh file's."""
+    """Return one shape per colour; as in RViz, the URDF's colour overrides the mesh file's."""
     if isinstance(element.shape, Shape):
         return [(element.shape, element.color)]
     file, scale = element.shape

@@ -43,7 +43,7 @@ class Scene:
     `allowed` starts with the pairs that the SRDF disables. `padding` maps link names to
     thicknesses [m] above 0. `frames` are named poses in the root frame. `version` is a unique
     string; each change makes a new one, pickling keeps it. If `guess_pairs` is True, pairs of
-    links that touch in most configurations are not checked, see `self_pairs`.
+    links whose models seem to overlap are not checked, see `self_pairs`.
 
     Scenes compare by value, but hash by `version`: as keys of a dict or cache, equal scenes of
     different versions are different keys. Hashing all objects would slow down each lookup.
@@ -238,7 +238,7 @@ class Scene:
 
     def fixed_to(self, frame: str) -> tuple[str | None, pin.SE3]:
         """
-        Return the robot frame to which `frame` is fixed (None: root), and the pose in it (SE3).
+        Return the robot frame that carries `frame` (None: root), and the pose of `frame` in it.
 
         Raises UnknownFrameError, which lists the valid names.
         """

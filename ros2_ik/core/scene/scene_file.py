@@ -1,7 +1,7 @@
 """
 Reader of scenes written in YAML; errors contain the location in the file.
 
-    objects:                # read in this order; a frame may be on an object listed earlier
+    objects:                # read in this order; frames may be those of earlier objects
       - id: cup
         frame: table/top    # default: the root frame
         pose: {xyz: [0, 0, 0.05], rpy: [0, 0, 0]}      # or quat_xyzw; default: identity
@@ -82,7 +82,7 @@ def shipped_scenes() -> dict[str, Path]:
 
 def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
     """
-    Return the YAML text and its file, None if the argument is the YAML text.
+    Return the YAML text and its file (None if the argument itself is YAML text).
 
     A string with a line break or ': ' is YAML text; any other string is a file or a shipped name.
     """

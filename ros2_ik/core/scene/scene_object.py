@@ -132,8 +132,8 @@ class AttachedObject:
     """
     An object that moves with a link; the pose of `object` is in the link frame.
 
-    The object may touch `touch_links`, names of links and ids of other attached objects; its own
-    link is always included.
+    The object may touch its own link, other objects attached to this link, and `touch_links`:
+    names of links and ids of attached objects.
     """
 
     object: SceneObject

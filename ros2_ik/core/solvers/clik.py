@@ -16,14 +16,14 @@ from ros2_ik.core.status import ExitFlag
 @register_solver('clik')
 class ClosedLoopIK(Solver):
     """
-    Closed-loop inverse kinematics: damped pseudo-inverse steps of a fixed gain.
+    Closed-loop inverse kinematics: damped pseudo-inverse steps with a fixed gain.
 
         v = -J' (J J' + damp I)^-1 err;  q <- q (+) v dt
 
     with err = log6(T_tip_target) and J = -Jlog6(T_target_tip) J_tip, until |err| < eps or for
-    `it_max` updates. `eps` mixes metres and radians; its default is the smaller of 1e-4, as in the
-    example, and the smallest tolerance of the targets. Unlike the example, this solver clamps q to
-    the limits after each update.
+    `it_max` updates. |err| mixes metres and radians; the default of `eps` is 1e-4, as in the
+    example, or the smallest tolerance of the targets if that is smaller. Unlike the example, this
+    solver weights the rows of err and J, and clamps q to the limits after each update.
 
     Source: https://github.com/stack-of-tasks/pinocchio, examples/inverse-kinematics.py
     """

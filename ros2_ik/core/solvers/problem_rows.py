@@ -17,13 +17,13 @@ SHARE = 0.5
 
 class ProblemRows:
     """
-    All functions of a problem as programs.
+    A problem's functions, stacked in compiled programs.
 
     `hard` has the error functions of the targets (zero at the target) and the `form` of each
-    constraint; `program` also has the functions of the costs. `rows` (k,) are the hard rows with a
-    finite bound. `bounds` (4, k) are their lower and upper bounds, the tolerance to aim at, and
-    their scale: 1 for a constraint; for a target its weight, relative to the largest weight of all
-    targets. `of_target` returns the error function of a target, by default `target.function`.
+    constraint; `program` also has the functions of the costs. `rows` (k,) are the indices of the
+    hard rows with a finite bound. `bounds` (4, k) are their lower and upper bounds, the tolerance
+    to aim at, and their scale: 1 for a constraint; for a target its weight divided by the largest.
+    `of_target` returns the error function of a target, by default `target.function`.
     """
 
     def __init__(self, problem: IKProblem, of_target: Callable[
@@ -105,7 +105,7 @@ def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
         part[1] = np.where(counted, 0.0, np.inf)
         part[0] = -part[1]
         part[3] = np.where(counted, target.weights, 1.0) / largest
-        # the tolerance bounds the norm of `count` rows: each row gets an equal share, then scaled
+        # the tolerance bounds the norm of `count` rows: an equal share for each, times its scale
         for rows, tolerance in ((slice(0, 3), target.position_tolerance),
                                 (slice(3, 6), target.orientation_tolerance)):
             count = max(1, int(counted[rows].sum()))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _WHICH = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _NAMED = 3
-# limits of a trial search with free axes, which takes a few milliseconds
+# limits of each trial search with a freed axis: a few milliseconds
 RESTARTS, ITERATIONS = 20, 2000
 # rotation axes by their index in the weights of a target
 ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}
@@ -85,7 +85,7 @@ def _found(search: 'Search') -> str:
 
 
 def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
-    """Return the message of a failure: the proof that no solution exists, or the violations."""
+    """Return the message of a failure: a proof, or what the best attempt violates or touches."""
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
     # without depths: only a lower bound of the depth is known
@@ -104,7 +104,7 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     within = '' if bound is None else f' within max_joint_change {bound}'
     after = f'in {search.seconds:.3g} s and {_attempts(search)}'
     larger = [] if bound is None or search.out_of_reach else [
-        'a larger max_joint_change may have one']
+        'a larger max_joint_change may allow one']
     if status is Status.GOAL_IN_COLLISION:
         pairs = ', '.join(f"'{contact.first}' and '{contact.second}'"
                           for contact in _contacts(search, candidate)[:_NAMED])
@@ -122,7 +122,7 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
 
 def spare_joints(problem: IKProblem) -> float:
     """
-    Return the number of active columns minus the number of target rows that count.
+    Return the number of active columns minus the number of target rows with a weight above 0.
 
     Infinite if the problem has constraints or costs.
     """
@@ -133,9 +133,9 @@ def spare_joints(problem: IKProblem) -> float:
 
 def _axes_to_free(problem: IKProblem, q: Array) -> str:
     """
-    Return a sentence on the rotation axes to free so that the target is reached, or ''.
+    Return a sentence that names rotation axes without which the target can be reached, or ''.
 
-    Tries each axis, each pair, then all three, by short searches from q (nq,) without contacts.
+    Short searches from q (nq,), which ignore contacts, free each axis, each pair, then all three.
     """
     if spare_joints(problem) >= 0 or len(problem.targets) != 1:
         return ''
@@ -152,8 +152,8 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
         if not accept(eased, end.q).violations:
             names = ' and '.join(ROTATIONS[axis] for axis in axes)
             numbers = ' '.join(f'{weight:g}' for weight in weights)
-            return (f'{len(problem.active.columns)} joints do not meet all axes of the target '
-                    f'within their limits; with {names} free (weights {numbers}) they reach it')
+            return (f'{len(problem.active.columns)} joints do not reach all axes of the target '
+                    f'within their limits; with {names} free (weights {numbers}) they do')
     return ''
 
 

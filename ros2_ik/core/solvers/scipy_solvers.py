@@ -1,4 +1,4 @@
-"""The solvers `bfgs` and `slsqp`: SciPy's L-BFGS-B and SLSQP; floating joints are refused."""
+"""The solvers `bfgs` and `slsqp`: SciPy's L-BFGS-B and SLSQP, without floating joints."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -93,7 +93,7 @@ class LocalDescent:
                               gtol=gradient_tolerance, maxfun=UNLIMITED)
 
     def minimize_costs(self) -> ExitFlag:
-        """Minimize the costs under the hard rows as constraints; return the exit flag."""
+        """Minimize the costs subject to the hard rows; return the exit flag."""
         # scale the costs so that no component of the first gradient exceeds 1
         unit = max(float(np.abs(self.best.gradient).max(initial=0.0)), 1e-12)
         return self._minimize('SLSQP', lambda point: (point.cost / unit, point.gradient / unit),
@@ -146,8 +146,8 @@ class BFGSGradientProjection(Solver):
     L-BFGS-B on the active joints, the counterpart of MATLAB's BFGS solver.
 
     Minimizes 1/2 |violation|^2 of the weighted hard rows, MATLAB's objective. A descent takes at
-    most ITERATIONS iterations. It ends where no component of the projected gradient exceeds
-    `gradient_tolerance`.
+    most ITERATIONS iterations. It ends as soon as the hard rows hold, or where no component of the
+    projected gradient exceeds `gradient_tolerance`.
 
     Source: Byrd et al., "A limited memory algorithm for bound constrained optimization", SIAM J.
     Sci. Comput. 1995.

@@ -1,4 +1,4 @@
-"""The search: attempts from numbered starts until a solution is accepted or the budget ends."""
+"""The search: attempts from numbered starts until enough solutions are found or a limit is met."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,8 +43,8 @@ from ros2_ik.core.solvers.starts import (
 )
 from ros2_ik.core.status import ExitFlag, Status
 
-# attempts after which the search ends for an arm with fewer joints than target rows; an arm finds
-# reachable poses within tens of attempts, and 1000 attempts take 10 ms
+# attempts after which the search ends for an arm with fewer joints than target rows; such an arm
+# finds reachable poses within tens of attempts, and 1000 attempts take 10 ms
 MANY_ATTEMPTS = 1000
 # solutions closer than this in every joint count as one solution [rad, m]
 SAME_SOLUTION = 1e-2
@@ -52,7 +52,7 @@ SAME_SOLUTION = 1e-2
 SAME_COST = 1e-9
 # time that the first descent may take even if the timeout is shorter [s]
 FIRST_DESCENT_TIME = 0.1
-# reason for the solver if the options name it
+# `solver_reason` if the options name the solver
 NAMED = 'named in the options'
 
 
@@ -79,24 +79,24 @@ class Search:
 
     Descents begin at the seeds, then at starts near the first seed (if its tips are close to their
     targets; see `_first_restart` for exceptions), then at random starts, numbered as in `Starts`.
-    A call of the solver tries one start after another of a batch until a descent succeeds.
-    `attempts` counts the starts tried, `following` is the number of the next start. With the
-    solver 'auto', and tolerances above ten times the default or `approximate`, the calls alternate
-    between two problems: one with the exact targets, one with the tolerances as constraints. If
-    costs lead into contact, the next call has minimum distances as constraints. For the options
-    see `SolveOptions`. Pickling omits the progress and `cancel`; see `serialization`.
+    One call of the solver tries the starts of a batch in order until a descent succeeds.
+    If a target is `loose` or `approximate` is given, the calls alternate between two problems, one
+    with the exact targets and one with the tolerances as constraints; but if the options name the
+    solver, all calls have the exact targets. After a contact of a problem with costs, the next
+    call adds minimum distances as constraints. For the options see `SolveOptions`. Pickling omits
+    the progress and `cancel`; see `serialization`.
     Raises UnknownNameError or InvalidOptionError.
     """
 
-    # progress of the search
+    # progress: starts tried, iterations, number of the next start, attempts that ended in contact
     attempts = iterations = following = n_touching = 0
     accepted: Sequence[Candidate] = ()
     best: Candidate | None = None
-    near_enough: Candidate | None = None
-    # contacts of all solutions
+    near_enough: Candidate | None = None    # best approximate solution
+    # contacts that all solutions share
     unavoidable: tuple[Contact, ...] = ()
-    conflict: str | None = None
-    ended: float | None = None
+    conflict: str | None = None     # sentence on two bounds that exclude each other
+    ended: float | None = None      # time of the end on the monotonic clock [s]
     _clearance: Clearance | None = None
     _touched = False    # the last attempt ended in contact
 
@@ -199,7 +199,7 @@ class Search:
         """
         Return whether a solution of this cost is worse than a seed that is a solution itself.
 
-        Always False if `select` is not 'first', or for descents from the seeds.
+        False without comparing if `select` is not 'first' or the descent surely began at a seed.
         """
         # a descent from an acceptable seed only lowers the cost
         began_at_seed = self.attempts <= len(self.seeds) and not (self._is_loose
@@ -221,7 +221,7 @@ class Search:
 
     @property
     def seconds(self) -> float:
-        """Time since the start of the search, or until its end [s]."""
+        """Time from the start of the search until its end, or until now [s]."""
         return (self.ended or time.monotonic()) - self.budget.started
 
     # -- attempts -------------------------------------------------------------------------
@@ -281,7 +281,7 @@ class Search:
                                          solver.finds_starts)
         # an approximate solution is the best end of any descent: check the end of each descent
         batch = 1 if options.approximate is not None else solver.batch_size
-        # descend from a seed; near and random starts may follow the last seed in the same call
+        # descend from a seed; near and random starts may follow a single seed in the same call
         if number < len(seeds) or not options.allow_restarts:
             alone = (not finds or len(seeds) > 1 or not options.allow_restarts or batch == 1
                      or time.monotonic() >= self.budget.deadline)
@@ -297,7 +297,7 @@ class Search:
         # without targets, the distance to a solution is unknown: use the three widest near starts
         if not self.problem.targets:
             return N_NEAR - 2
-        # random starts lead sooner to targets that are far from their tips
+        # if a tip is far from its target, random starts lead to the target sooner
         is_far = any(error.position > CLOSE[0] or error.orientation > CLOSE[1]
                      for error in accept(self.problem, self.seeds[0]).errors)
         if self.options.select != 'nearest' and (is_far or self.problem.costs):
@@ -317,7 +317,7 @@ class Search:
         verdict, near = accept(self.problem, attempt.q), None
         if self._widened is not None and not verdict.accepted:
             near = accept(self._widened, attempt.q)
-            # acceptance checks no contacts of a candidate with violations
+            # `accept` does not check contacts if there are violations
             verdict = verdict._replace(touches=verdict.touches or near.touches)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
         rank = self._rank(attempt.q, verdict) if is_ranked else 0.0
@@ -394,7 +394,7 @@ class Search:
     # -- the solution ---------------------------------------------------------------------
 
     def solution(self) -> IKSolution:
-        """Return the accepted solution of lowest rank, or a failure with the best attempt."""
+        """Return the accepted solution of lowest rank, or the best attempt with its status."""
         if not self.accepted:
             best = self.near_enough or self.best or self._seed_candidate()
             # a solution that costs more than an acceptable seed did not end the search, but is

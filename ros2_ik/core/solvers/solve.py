@@ -62,9 +62,9 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     `seed` has the joint values at which the search starts, and the values of joints that do not
     move: by name (other joints are at `robot.neutral`), or as an array (nq,).
     `group` names the group of joints that may move; by default all joints that move the tips.
-    Joints in `locked` stay at the seed, even outside their limits; the message names those that
-    exceed a limit by more than 1e-3. `joint_limits` False ignores the limits of the other
-    joints.
+    Joints in `locked` stay at the seed, even outside their limits. `joint_limits` False ignores
+    the limits of the other joints; otherwise the message names joints whose values in the seed
+    exceed a limit by more than 1e-3 [rad, m].
 
     A solution has no contact of the robot with itself or the `scene`. The first call loads the
     geometry; `meshes` selects the collision geometry of mesh files, see `robot_geometry`. A
@@ -92,7 +92,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                 meshes, missing_meshes, collisions)
     try:
         solver = _cached_solver(*question)
-    # unhashable arguments: lists of weights (valid), or invalid values, which PoseSolver refuses
+    # unhashable arguments: a list of lists (valid weights), or values that PoseSolver refuses
     except TypeError:
         solver = PoseSolver(*question)
     return solver.solve(target, seed, scene, _options_of(options))
@@ -169,7 +169,7 @@ class PoseSolver:
         return search.solution()
 
     def _checker(self, scene: Scene | None) -> CollisionChecker | None:
-        """Return the collision checker of robot and scene; None: without a scene."""
+        """Return the collision checker of robot and scene (None: of the robot alone)."""
         given = self.meshes, self.missing_meshes
         return (own_collisions(self.robot, *given).checker if scene is None
                 else collision_checker(self.robot, scene, *given))
@@ -179,7 +179,7 @@ _cached_solver = lru_cache(maxsize=32, typed=True)(PoseSolver)
 
 
 def _options_of(given: dict[str, Any]) -> SolveOptions:
-    # checking a few options takes 3 us, a twentieth of a call of `solve_pose`
+    # checking a few options would take 3 us in each call of `solve_pose`
     try:
         return _cached_options(**given)
     # unhashable values

@@ -27,8 +27,8 @@ class BoundTask:
     """
     A task as function `number` of a program, with settable target, velocity, weight and gain.
 
-    `rows` (NUMBERS, m) is the program's table of all rows, see `velocity_rows`; the task fills the
-    columns `place`, with `kind`.
+    `rows` (NUMBERS, m) is the program's table of all rows, see `velocity_rows`. The task fills the
+    columns `place`, and writes `kind` to their element KIND.
     """
 
     def __init__(self, task: Task, program: Program, rows: Array, number: int, kind: int,
@@ -49,7 +49,7 @@ class BoundTask:
 
     def set_target(self, target: object, velocity: object) -> None:
         """Replace the target, the velocity, or both; see `VelocityProgram.set_target`."""
-        # check both before writing either: a refused call must change nothing
+        # check both before writing either: a rejected call must change nothing
         rates = (self._rows[RATE, self.place] if velocity is None
                  else self._row_numbers(velocity, f'velocity of {self.name}'))
         if target is not None:

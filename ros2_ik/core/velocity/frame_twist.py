@@ -11,7 +11,7 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class FrameTwist(RelativeFunction):
     """
-    Twist of a frame: a function with a Jacobian, but without a value (6,).
+    Twist (6,) of a frame: a function with a Jacobian, but without a value.
 
         f = 0,  df/dt = [linear; angular]     x y z [m], rx ry rz [rad]
 

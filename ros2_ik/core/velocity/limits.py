@@ -22,7 +22,7 @@ from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
 from ros2_ik.core.velocity.frame_twist import FrameTwist
 from ros2_ik.core.velocity.task import step_gain
 
-PUSH = 0.25         # default speed at which a violated bound is restored [units of f per s]
+PUSH = 0.25         # default of the largest speed back to a violated bound [units of f per s]
 
 
 class JointLimit(ABC):
@@ -80,9 +80,9 @@ class AccelerationLimit(JointLimit):
     """
     Acceleration limits [rad/s^2, m/s^2]: one number, (nv,) or a mapping from joint names.
 
-    Joints brake early enough to stop at their position limits, computed for discrete steps. After
-    a jump of a target the joints follow as fast as the limits permit, without overshoot. 0 keeps
-    the velocity of a joint; a velocity limit of 0 locks the joint.
+    Joints brake early enough to stop at their position limits, computed for discrete steps. Tasks
+    plan to brake at 70 % of the acceleration limits, to follow a jump of a target without
+    overshoot. 0 keeps the velocity of a joint; a velocity limit of 0 locks the joint.
     """
 
     limit: 'Mapping[str, float] | ArrayLike'
@@ -162,7 +162,7 @@ class Barrier:
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
     def bind(self, robot: Robot, dt: float) -> 'list[DistanceConstraints | Barrier]':
-        """Bind to a robot: return constraints on distances of pairs and barriers of functions."""
+        """Return the barrier bound to a robot, as constraints on pairs, a barrier, or both."""
         bound = copy(self)
         bound.bounds = bounds = copy(self.bounds.bind(robot))
         function, margins = bounds.function, np.unique(bounds.lower)

@@ -30,8 +30,8 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: 'Arra
     """
     Make a task for the pose of a frame (Pink, mink: FrameTask, RelativeFrameTask).
 
-    `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3; without it (identity), call
-    `VelocityProgram.set_target` before the first step. `position_weight` and
+    `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3. If it is omitted (identity), set
+    it by `VelocityProgram.set_target` before the first step. `position_weight` and
     `orientation_weight` are one number or three, along the target's axes; 0 masks an axis.
     `weight`, one number or six, multiplies both.
     """

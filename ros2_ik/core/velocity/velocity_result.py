@@ -51,8 +51,8 @@ class VelocityResult:
     The velocity of one step, and the configuration after the step.
 
     `v` (nv,) is the velocity [rad/s, m/s], `q` (nq,) the configuration. `scale`, in [0, 1], is the
-    fraction of the desired step that scaled tasks make, times that to which the step was shortened
-    before a bound. `errors`, `relaxed` and `active_limits` are computed when they are read.
+    fraction of the requested step that scaled tasks make; halving the step before a bound halves
+    `scale`, too. `errors`, `relaxed` and `active_limits` are computed when they are read.
     """
 
     v: Array
@@ -75,7 +75,7 @@ class VelocityResult:
 
     @cached_property
     def relaxed(self) -> Mapping[str, float]:
-        """Largest violation of each violated limit, barrier and hard task, by name."""
+        """Largest violation of each violated limit, barrier, hard or scaled task, by name."""
         # order of `missed`: rows of functions, rows of pairs, limits of joints
         missed = np.abs(self._numbers.missed)
         found = [(name, float(missed[place].max(initial=0.0))) for name, place in self._names.rows]

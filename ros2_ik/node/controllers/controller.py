@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ros2_ik.node.parameters import Parameters
     from ros2_ik.node.servo.process import ServoProcess
 
-# maximum delay of motors and controllers; joints with a larger delay do not follow [s]
+# maximum delay of motors and controllers; a joint with a larger delay counts as not following [s]
 MAX_DELAY = 0.3
 N_PATH_SAMPLES = 100    # samples of a motion in the search for the one nearest to the arm
 # maximum overshoot of a goal by rounding [rad, m]
@@ -42,7 +42,7 @@ class ControllerContext:
     parameters: 'Parameters'
     wait: Callable[[Callable[[Callable[[object], None]], None]], Awaitable[object]]
     servo: 'ServoProcess'
-    clock: MotionClock      # of motions
+    clock: MotionClock      # the time base of motions
     joint_states: JointStates
     # number of this node's own subscriptions to a command topic, by topic
     listeners: Counter[str] = field(default_factory=Counter)
@@ -54,7 +54,7 @@ class ControllerContext:
         return self.clock.now()
 
     async def pause(self, seconds: float) -> None:
-        """Sleep for `seconds` of the steady clock; the executor runs all due callbacks."""
+        """Sleep for `seconds` of the steady clock; meanwhile the executor runs callbacks."""
         def begin(done: Callable[[object], None]) -> None:
             def end() -> None:
                 self.node.destroy_timer(timer)
@@ -70,9 +70,9 @@ class Controller(ABC):
 
     Each motion is sent as a whole when it starts, and replaces the previous motion.
 
-    `failure` is the reason why the current motion cannot continue, or ''. `refused` means that the
-    controller has rejected the motion. `began` is the start of the current motion, or the time of
-    the release, on the motion clock [s].
+    `failure` is the reason why the current motion cannot continue, or ''. `refused` is True if the
+    controller rejected the motion. `began` is the start of the current motion, or the time of the
+    release, on the motion clock [s].
     """
 
     usual_topic: ClassVar[str]   # {} is the controller's name
@@ -109,7 +109,7 @@ class Controller(ABC):
 
     @abstractmethod
     def start(self, motion: Motion, join: float) -> None:
-        """Send a motion; the joints, at rest, first move to its start within `join` [s]."""
+        """Send a motion that starts after `join` [s]; until then, joints move to its start."""
 
     def _begin(self, motion: Motion, braking: bool, join: float = 0.0) -> None:
         if not braking:
@@ -145,7 +145,7 @@ class Controller(ABC):
 
     @property
     def released(self) -> bool:
-        """True if the controller has no motion, follows another client, or stopped by itself."""
+        """True if the controller has no motion: none was sent yet, or the last was released."""
         return self._motion is None
 
     def commanded(self, moment: float) -> MotionState:
@@ -174,7 +174,7 @@ class Controller(ABC):
 
 
 def nearest_time(motion: Motion, position: Array, end: float) -> float:
-    """Return the time in [0, end] [s] at which a motion is nearest to positions (n,)."""
+    """Return the sampled time in [0, end] [s] at which a motion is nearest to positions (n,)."""
     times: list[float] = np.linspace(0.0, end, N_PATH_SAMPLES).tolist()
     return min(times, key=lambda time: float(np.abs(motion.at(time).position - position).max()))
 

@@ -29,15 +29,15 @@ except ImportError:
 
 class FollowJointTrajectoryController(JointTrajectoryController):
     """
-    Sends each motion as a goal, which the controller starts when it accepts the goal.
+    Sends each motion as a goal; the controller starts the motion when it accepts the goal.
 
     The controller aborts a goal when joints leave its tolerances. If a goal of this node ends
     early, or another client's goal replaces it, this node releases the controller, which holds the
     position, is inactive, or follows the other client.
 
     Braking is sent as a goal as well, since the controller stops in one step after a cancel. A
-    goal is cancelled in two cases only: if it is accepted after its motion was stopped or failed,
-    and the joints rest; and if a later goal of the motion is rejected.
+    goal is cancelled in two cases only: if it is accepted after its motion ended, failed or was
+    stopped with the joints at rest; and if a later goal of its motion is rejected.
     """
 
     usual_topic = '{}/follow_joint_trajectory'
@@ -119,7 +119,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             del self._goals[name]
             # braking is sent only after the motion's own goal was accepted
             self.refused = bool(self._withdrawn) or not self._braking
-            self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
+            self.release(f"controller '{self.name}' rejected the trajectory; see its log")
             # the motion's goal would run unsupervised if its braking was rejected
             for before in filter(None, self._goals.values()):
                 before.cancel_goal_async()

@@ -55,7 +55,7 @@ class RobotControllers:
         return chosen
 
     def lack(self, joints: Iterable[str]) -> str:
-        """Return an error text with a joint that no controller moves, and all controllers."""
+        """Return the error text for joints that no controller moves; it lists the controllers."""
         said = [f"no controller moves joint '{sorted(joints)[0]}'", *self.faults[:1]]
         if self.controllers:
             said.append('controllers: ' + ', '.join(f"'{one.name}'" for one in self.controllers))

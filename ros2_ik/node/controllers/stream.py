@@ -64,7 +64,7 @@ class Stream(Controller):
         return self._unavailable
 
     def start(self, motion: Motion, join: float) -> None:
-        # hold the last command for `join`, while the joints of other controllers reach their start
+        # hold the start for `join`, while the joints of other controllers reach their start
         self._begin(motion, braking=False, join=join)
         # the player interpolates between these states by cubic polynomials
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])

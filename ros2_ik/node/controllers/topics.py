@@ -31,7 +31,7 @@ class CommandTopic:
     Calls `on_other(message, topic)` for each command of another client, which replaces the
     previous command in the controller. `context.listeners` counts this node's own subscriptions
     by topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the node of the
-    controller counts, since DDS may not have found it yet.
+    controller counts: DDS may have found other subscribers, but not yet the controller.
     """
 
     def __init__(self, context: Any, message_type: type, topic: str, depth: int,
@@ -87,7 +87,7 @@ class CommandTopic:
             self._is_connected = (self._controller_listens()
                                   or time.monotonic() >= self._connected_at)
             if not self._is_connected:
-                return f'the connections to {self.name} are still being made'
+                return f'subscribers of {self.name} are still being discovered'
         count = self._publisher.get_subscription_count() - self._listeners[self.name]
         return '' if count > others else f'no subscriber on {self.name}'
 

@@ -20,8 +20,8 @@ from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
-MIN_INTERVAL = 1e-3   # minimum time between two points [s]
-# Between two points [s]. Quintic interpolation between them stays within 1e-5 rad of the motion.
+MIN_INTERVAL = 1e-3   # minimum time before the first and before the last point [s]
+# Time between two points [s]. Quintic interpolation then stays within 1e-5 rad of the motion.
 PERIOD = 0.03
 STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -73,8 +73,8 @@ class JointTrajectoryController(Controller):
     A goal of the controller's action that is not in `own_goals` is another client's.
 
     A controller interpolates from the measured state, which lags by the delay of the motors, or
-    from its last commanded state. A braking trajectory is therefore a single point, the rest
-    position and its time, which keeps the limits whichever state the controller starts from.
+    from its last commanded state. A braking trajectory therefore has points only where joints come
+    to rest, and keeps the limits whichever state the controller starts from.
     """
 
     usual_topic = '{}/joint_trajectory'
@@ -105,8 +105,8 @@ class JointTrajectoryController(Controller):
         return TrajectoryOutput(self._commands.name, self.joints)
 
     def _on_goal_states(self, message: GoalStatusArray) -> None:
-        # the newest goal replaces the others, which may still be listed as active
-        # (the last one of equal stamps, as servers list goals in the order of acceptance)
+        # The newest goal replaces the others, which may still be listed as active. Of goals with
+        # equal stamps, the last is the newest: servers list goals in the order of acceptance.
         newest = max((goal.goal_info for goal in reversed(message.status_list)
                       if goal.status in ACTIVE),
                      key=lambda goal: (goal.stamp.sec, goal.stamp.nanosec), default=None)
@@ -210,7 +210,7 @@ class JointTrajectoryController(Controller):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         self._correct_begin()
         now, motion, measured = self.context.now(), self.motion, self._measured()
-        # on a curve, the states below may have both directions of a joint, which must then reverse
+        # on a curve, a joint may move both ways in the states below, and must then reverse
         may_reverse, on_path = motion.is_curved, True
         if measured:
             # the nearest of the states commanded so far

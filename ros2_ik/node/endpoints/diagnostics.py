@@ -15,8 +15,8 @@ class Diagnostics(Endpoint):
     """
     Publishes the state of robot, joint_states and servo.
 
-    The latched topic ~/ready is True if a robot is loaded, and the creation of its collision
-    geometry has succeeded or failed.
+    The latched topic ~/ready is True if a robot is loaded and the creation of its collision
+    geometry has ended, successfully or not.
     """
 
     def offer(self) -> None:

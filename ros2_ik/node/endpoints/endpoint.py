@@ -104,7 +104,7 @@ class Endpoint:
 
     def offer_as_moveit(self, name: str, count: Callable[[str], int],
                         offer: Callable[[], object]) -> None:
-        """Call `offer` if moveit_names is set and `count(name)` finds no other offer."""
+        """Call `offer` after DISCOVERY_TIME if moveit_names is set and `count(name)` is 0."""
         if not self.parameters.moveit_names:
             return
 
@@ -123,8 +123,8 @@ class Endpoint:
         Return the response of a service, filled by `fill(request, response)`; never raises.
 
         If `fill` raises, a new response with the reason is returned: an exception in a callback
-        would leave the client waiting, and would end the executor. A function that is no coroutine
-        is called by `when_settled`.
+        would leave the client waiting, and would end the executor. A `fill` that is not a
+        coroutine function is called by `when_settled`.
         """
         try:
             if iscoroutinefunction(fill):

@@ -225,14 +225,14 @@ class IKEndpoint(Endpoint):
         """
         if change := changed_frame(question.request.frames, question.known,
                                    self.scene.known.scene):
-            return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; ask again')
+            return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; try again')
         at, joints = self.current_state.known(question.robot), solution.best_joints
         for name in sorted({*question.needed, *question.request.seed}
                            - {*question.search.problem.joint_names}):
             if name in at and self._away(question.robot, name, joints[name]) > REST_TOLERANCE:
                 return Outcome(Status.INVALID_ROBOT_STATE, f"nothing was moved: joint '{name}' is "
-                               f'at {at[name]}, but the solution holds for {joints[name]}, which '
-                               'the search did not change; ask again with the present position')
+                               f'at {at[name]}, but the solution holds for {joints[name]} only; '
+                               'repeat the request with the current position')
             if name in question.needed and name not in at:
                 return Outcome(Status.INVALID_ROBOT_STATE, "nothing was moved: the position of "
                                f"joint '{name}' is known from the seed only")
@@ -241,7 +241,7 @@ class IKEndpoint(Endpoint):
 
 def _run_slice(search: Search) -> bool:
     """
-    Run a search for SLICE if it has only pose targets; return whether it finished.
+    Run a search for SLICE if it applies FAST_SOLVER to targets only; return whether it finished.
 
     SLICE is CPU time, so that a busy machine does not shorten it.
     """

@@ -37,7 +37,7 @@ from ros2_ik.srv import SwitchServo
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
 START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [s]
 REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
-# limit for all meshes added at once while the servo is on; 5,000 take 30 ms to prepare
+# maximum of all meshes added at once while the servo is on; 5,000 take 30 ms to prepare
 MAX_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'

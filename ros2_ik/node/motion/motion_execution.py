@@ -70,7 +70,7 @@ class MotionExecution:
     """
     A motion of the joints of one or more controllers, which owns these joints until its end.
 
-    A stopped execution ends when the arm is at rest; its outcome is the reason of the stop.
+    A stopped execution ends when the arm is at rest; its outcome is the reason for the stop.
     `request.joints` are the goal positions of joints of the controllers.
     """
 
@@ -179,7 +179,7 @@ class MotionExecution:
             one.unanswered() if late and math.isinf(one.began) else '') if text), '')
 
     def _tracking_fault(self) -> str:
-        """Return a text on a joint far from its commands, or asynchronous controllers, or ''."""
+        """Return a text on a joint far from its commands or asynchronous controllers, or ''."""
         assert self.motion is not None
         motion, began = self.motion, min(one.began for one in self.controllers)
         found = tracking(self.joints, lambda moment: motion.at(moment - began), self._measured)

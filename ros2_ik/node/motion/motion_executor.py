@@ -23,7 +23,7 @@ POLL_PERIOD = 0.02          # between two checks of a motion [s]
 DISCOVERY_TIME = 8.0    # for the servo's process to start and for DDS to find subscribers [s]
 REST_TIMEOUT = 3.0          # for readings to show that the joints are at rest [s]
 # The joints move to the planned start by a cubic polynomial. Over a distance d in time t, its
-# acceleration is 6 d / t^2; the factor 12 uses half of the acceleration limit.
+# acceleration is at most 6 d / t^2; the factor 12 uses half of the acceleration limit.
 JOIN_FACTOR = 12.0
 # minimum time at rest [s]; longer than an arm pauses when another client reverses its motion
 REST_TIME = 0.5
@@ -86,7 +86,7 @@ class MotionExecutor:
         """
         Return a text on a joint that another client moves, or on why this is unknown, or ''.
 
-        Returns '' while a motion of this node, or the servo, is active.
+        Returns '' while a motion of this node is under way, or the servo moves.
         """
         if self.servo_moves or any(one.motion for one in self._executions):
             return ''

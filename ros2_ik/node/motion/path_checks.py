@@ -42,10 +42,10 @@ class PathChecks:
     def begin(self, execution: MotionExecution, motion: Motion,
               beside: frozenset[str]) -> PathCollisionCheck | None:
         """
-        Return the check of a motion in the current scene, None if no contact is possible.
+        Return the check of a motion in the current scene, None without collision geometry.
 
-        `beside` are joints that other motions move: a check that depends on one of them is
-        refused. Raises RequestError or InvalidSceneError.
+        `beside` are the joints of other motions and the servo: a check that depends on one of them
+        is refused. Raises RequestError or InvalidSceneError.
         """
         execution.world = scene = self._scene.known.scene
         if execution.request.own:

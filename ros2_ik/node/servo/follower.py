@@ -35,7 +35,7 @@ NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range
 # condition numbers of the Jacobian at which the arm starts to slow down, and at which it halts (as
 # in MoveIt Servo)
 NEAR_SINGULAR, VERY_SINGULAR = 17.0, 30.0
-NEAR_GAP = 0.005    # distance above the margin below which a pair explains a slow arm [m]
+NEAR_GAP = 0.005    # gap (distance - margin) below which a pair explains a slow arm [m]
 # distance from a position limit below which the limit explains a slow arm [rad, m]
 NEAR_BOUND = 0.02
 SLOWED = 0.95       # fraction of the commanded velocity below which the arm is slow
@@ -47,7 +47,7 @@ VELOCITY_HEADROOM = 0.99
 DAMPING = 0.05
 STILL = 1e-6        # velocity below which a joint is at rest [rad/s, m/s]
 UNMOVED = 1e-9      # gradient below which servoed joints do not change a distance [m/rad, m/m]
-LOOKAHEAD = 0.05    # time of the check for an approaching singularity [s]
+LOOKAHEAD = 0.05    # time by which the check for singularities looks ahead [s]
 MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
 PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pushes the arm [m/s]
@@ -285,7 +285,7 @@ class Follower:
                   is_approaching: bool) -> tuple[int, str]:
         """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
         halted = result.scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
-        # an arm that is slow for a longer time always gets a reason
+        # a twist that is followed too slowly for a while always gets a reason
         lasting = self._slow_too_long(result, value)
         at_singularity = SINGULAR, 'halted by a singularity'
         if is_approaching:

@@ -38,7 +38,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
 PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
-IDLE_PERIOD = 0.05  # between two checks for messages of the node while nothing moves [s]
+IDLE_PERIOD = 0.05  # between two checks for messages of the node without session and player [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
@@ -61,8 +61,8 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     compile_all()
     # after loading, which takes a second and would stall the driver and the node
     _raise_priority()
-    # Without shared memory: if this process is killed, Fast DDS may leave shared memory in which
-    # the next process receives nothing (eProsima/Fast-DDS#5053). No effect on LOCALHOST.
+    # No shared memory: if this process is killed, Fast DDS may leave segments in which the next
+    # process receives nothing (eProsima/Fast-DDS#5053). Ignored with discovery range LOCALHOST.
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
@@ -154,7 +154,7 @@ class Loop:
                 self._attempt(partial(player.tick, period), player.abort)
 
     def _attempt(self, do: Callable[[], object], fail: Callable[[str], None] | None) -> None:
-        """Call `do`; if it raises, log the error and call `fail`, if given, with its text."""
+        """Call `do`; if it raises, log the error, and pass its text to `fail` (None: no call)."""
         try:
             do()
         # an error of a callback, a session or a player must not end the others
@@ -195,7 +195,7 @@ class Loop:
             self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
 
     def begin(self, begin: Begin) -> None:
-        """Start a session, unless the previous one is still ending, as the status reports."""
+        """Start a session; ignored while the previous session has not come to its end."""
         if self._session:
             return
         follower = Follower(begin)

@@ -15,7 +15,7 @@ WAITS = 'waits for joint_states and for the controllers'
 
 
 class Knot(NamedTuple):
-    """Positions and velocities (n,) of joints at a time [ns]; in messages of the node's clock."""
+    """Positions and velocities (n,) of joints at a time [ns], in messages on the node's clock."""
 
     time: int
     position: Array
@@ -34,7 +34,7 @@ class ServoOutput(ABC):
     joints: tuple[str, ...]
     message_type: ClassVar[type]
     ahead: ClassVar[float] = 0.0    # time by which knots are sent before they are due [s]
-    n_node_subscriptions: ClassVar[int] = 0     # of the node itself to the topic
+    n_node_subscriptions: ClassVar[int] = 0     # the node's own subscriptions to `topic`
 
     @abstractmethod
     def concerns(self, message: object) -> bool:

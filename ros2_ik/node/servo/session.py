@@ -42,7 +42,7 @@ class Session:
     - `ended`: the reason of the end, or ''.
     - `fault`: the reason why the arm cannot move at present, or ''.
     - `strays`: True if the session ends because the arm does not follow.
-    - `over`: True when the session has ended, and its last command has been executed.
+    - `over`: True when the session has ended and publishes nothing more.
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: JointStates,
@@ -169,7 +169,7 @@ class Session:
             self.over = True
 
     def _due(self, now: int, elapsed: float) -> int:
-        """Return the number of due steps at time `now` [ns]; late steps slow the arm down."""
+        """Return the number of steps due at `now` [ns], `elapsed` [s] after the last call."""
         dt = round(self.dt * 1e9)
         behind = (now - self._time) * 1e-9
         # at rest: one step, at the current time
@@ -184,7 +184,7 @@ class Session:
             # simulated time may be slow, or paused
             if behind < self.dt / 2:
                 return 0
-            # the joints have slowed down at their last command, and stopped after MAX_PAUSE
+            # without new commands, the joints slow down; after MAX_PAUSE, they count as stopped
             if elapsed > 2 * self.dt:
                 self.follower.v = self.follower.v * max(1.0 - elapsed / MAX_PAUSE, 0.0)
             self._time = max(self._time + dt, now) - dt

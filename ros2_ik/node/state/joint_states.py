@@ -58,7 +58,7 @@ class JointHistory:
     """
     The recent readings of a joint, its velocity, and contradictions between readings.
 
-    `speed` is the velocity limit [rad/s, m/s], infinite for an unknown joint. `turning` means that
+    `speed` is the velocity limit [rad/s, m/s], infinite for an unknown joint. `turning` is True if
     the joint is continuous.
     """
 

@@ -17,7 +17,7 @@ class MotionClock:
     A clock that follows the node's clock (system or simulated), but never goes back.
 
     When the node's clock is set, for example by a restarted simulation, the motion clock continues
-    from its last time without a jump. `fault` then has a text for SETTLED, so that motions stop.
+    from its last time without a jump. For SETTLED seconds `fault` is a text, so that motions stop.
     """
 
     def __init__(self, node: Any) -> None:

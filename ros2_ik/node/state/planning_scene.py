@@ -81,7 +81,7 @@ class CollisionGeometry:
         if self.is_making:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "
-                               f'{time.monotonic() - self._since:.0f} s so far; ask again')
+                               f'{time.monotonic() - self._since:.0f} s so far; try again')
         if fault := self._future.exception():
             raise RequestError(
                 Status.COLLISION_CHECKING_UNAVAILABLE,
@@ -242,8 +242,8 @@ class PlanningScene:
         Queue a change of the scene by a PlanningScene message, applied completely or not at all.
 
         Changes are applied in order of arrival. `done` is called in the node's thread, with
-        the new scene when its collision checker is ready, or with the exception if the change was
-        refused. Raises RequestError if the change cannot be queued.
+        the new scene (after its collision checker was created, if possible), or with the
+        exception if the change was refused. Raises RequestError if the change cannot be queued.
         """
         robot = self.known.scene.robot
         if len(self._changes) >= MAX_WAITING:

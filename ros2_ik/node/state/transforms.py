@@ -72,7 +72,7 @@ RETRY_PERIOD = 0.02    # between two tries of a request within that time [s]
 
 class Transforms:
     """
-    Poses of TF frames that are not links of the robot.
+    Poses from TF: of frames that neither robot nor scene has, and of the robot's base.
 
     TF is subscribed to at the first lookup only, since each TF message costs time and most robots
     never need a foreign frame.

@@ -125,7 +125,7 @@ class Pool:
                 member.call(Worker.begin, number, robot.key, packed, time.monotonic())
                 return
         done(RequestError(Status.PREEMPTED, 'the node is being stopped') if self._ending else
-             UnansweredError(Status.TIMED_OUT, 'busy: no worker process is running; ask again'))
+             UnansweredError(Status.TIMED_OUT, 'busy: no worker process is running; try again'))
 
     def cancel(self, search: AnySearch | None = None) -> None:
         """

@@ -1,8 +1,8 @@
 """
 A worker process and its messages: it runs several searches alternately, one attempt at a time.
 
-The next attempt always goes to the search with the least computing time so far, so that a search
-that needs few attempts does not wait for searches that use all their time. Imports no rclpy.
+The search with the least computing time so far is next (before it, searches past their deadline),
+so that short searches do not wait for searches that use all their time. Imports no rclpy.
 """
 
 from collections.abc import Callable
@@ -88,7 +88,7 @@ class Worker:
                 # at once: a cancellation ends a long attempt early
                 if method is Worker.cancel:
                     self._cancelled.update(arguments)
-                # after the attempt: another search would overwrite buffers that it shares
+                # run after the current attempt: another search would overwrite shared buffers
                 self._calls.put((method, arguments))
         except (EOFError, OSError):
             os._exit(0)

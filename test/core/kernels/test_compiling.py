@@ -54,7 +54,7 @@ def test_solve_works_if_the_cache_is_not_writable(tmp_path):
     answer, said = run(ONE, XDG_CACHE_HOME=str(tmp_path / 'file'))
     assert answer == ['True', 'True']
     (line,) = said.splitlines()
-    assert 'is not kept' in line and str(tmp_path) in line and 'NUMBA_CACHE_DIR' in line
+    assert 'is not cached' in line and str(tmp_path) in line and 'NUMBA_CACHE_DIR' in line
 
 
 def test_corrupt_cache_is_replaced(tmp_path):

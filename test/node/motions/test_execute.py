@@ -205,7 +205,7 @@ def test_large_joint_change_needs_max_joint_change(client, record, panda_judge):
                          joint_changes=[0.1], max_joint_change=0.9)
     assert response.status == Status.NO_IK_SOLUTION, response.message
     assert 'panda_joint1: 0.1' in response.message
-    assert 'a larger max_joint_change may have one' in response.message
+    assert 'a larger max_joint_change may allow one' in response.message
     there = values(response.best_attempt)
     assert abs(there['panda_joint1'] - before[0]) <= 0.1 + 1e-6
     response = client.ik(constraints=turned(1.2), execute=True)

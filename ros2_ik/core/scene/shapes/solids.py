@@ -42,7 +42,7 @@ class Sphere(Shape, kind='sphere'):
 
     @cached_property
     def geometry(self) -> coal.Capsule:
-        # coal's Sphere returns wrong depths inside cylinders; a capsule of length 0 does not
+        # coal's Sphere returns wrong depths inside cylinders; a capsule of length 1e-9 m does not
         return coal.Capsule(self.radius, 1e-9)
 
     def surface(self) -> tuple[Array, Indices]:
