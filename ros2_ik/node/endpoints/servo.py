@@ -35,8 +35,8 @@ from ros2_ik.node.servo.session import Session
 from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
-START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [s]
-REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
+# for the servo's process to start on a busy computer, and for the arm to come to rest [s]
+TIMEOUT = 20.0
 # maximum of all meshes added at once while the servo is on; 5,000 take 30 ms to prepare
 MAX_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
@@ -115,7 +115,7 @@ class Servo(Endpoint):
             return 'the start is cancelled' if self._switching else 'the servo was off'
         self._end('switched off')
         # meanwhile another client may switch the servo on again
-        await self._until(lambda: self._begun is not begun, REST_TIMEOUT, 'come to rest')
+        await self._until(lambda: self._begun is not begun, 'come to rest')
         return 'the servo is off, the arm at rest'
 
     async def _switch_on(self, request: SwitchServo.Request) -> str:
@@ -160,8 +160,7 @@ class Servo(Endpoint):
             self.servo_process.call(Loop.pause, self._paused)
             self.servo_process.call(Loop.begin, self._begun)
             self._timer.reset()
-            await self._until(lambda: self.servo_process.state.message != WAITS, START_TIMEOUT,
-                              'start')
+            await self._until(lambda: self.servo_process.state.message != WAITS, 'start')
         except Exception:
             self._end('it did not start')
             self._forget()
@@ -247,13 +246,13 @@ class Servo(Endpoint):
         self._timer.cancel()
         self.motions.release_from_servo()
 
-    async def _until(self, condition: Callable[[], bool], seconds: float, what: str) -> None:
-        """Await a condition; raises RequestError after `seconds`."""
-        end = time.monotonic() + seconds
+    async def _until(self, condition: Callable[[], bool], what: str) -> None:
+        """Await a condition; raises RequestError after TIMEOUT."""
+        end = time.monotonic() + TIMEOUT
         while not condition():
             if time.monotonic() > end:
                 raise RequestError(Status.TIMED_OUT,
-                                   f'the servo did not {what} within {seconds:g} s')
+                                   f'the servo did not {what} within {TIMEOUT:g} s')
             await self.sleep(UPDATE_PERIOD)
 
 
