@@ -37,7 +37,9 @@ def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKP
     response.alternatives = [fill_state(RobotState(), other.best_joints, names, header)
                              for other in solution.alternatives]
     response.impossible = bool(solution.impossible)
-    response.explanation = solution.explain()
+    # the other fields describe a solution of targets alone; a text would take 17 us
+    if not solution.success or problem.constraints or problem.costs:
+        response.explanation = solution.explain()
     response.not_checked = list(solution.not_checked)
     _fill_report(response, solution, problem)
     response.solver = solution.solver
