@@ -90,7 +90,6 @@ class IKNode(Node):
                      f'{parameters.acceleration_scaling:g} of the acceleration limits; '
                      + (f'scene: {parameters.scene}' if parameters.scene else 'the scene is '
                         'empty, without a floor (scene:=floor adds one below the root frame)'))
-        self._reminded = ''     # the last reason for a missing description that was logged
         self._reminder = timer(self, REMINDER_PERIOD, self._remind)
 
     def _remind(self) -> None:
@@ -106,9 +105,8 @@ class IKNode(Node):
                       '20 s)', throttle_duration_sec=60.0)
         self._motions.remind()
         if self._description.robot is None:
-            if (reason := self._description.missing_reason) != self._reminded:
-                log.warning(f'waiting for robot_description: {reason}')
-            self._reminded = reason
+            log.warning(f'waiting for robot_description: {self._description.missing_reason}',
+                        throttle_duration_sec=60.0)
 
     def _on_robot(self, robot: Robot) -> None:
         """Replace the robot of all parts; raises IKError if it does not fit the scene."""
