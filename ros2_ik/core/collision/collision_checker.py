@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from functools import cached_property, lru_cache
 import math
 
-import coal
 import numpy as np
 import pinocchio as pin
 
@@ -18,7 +17,6 @@ from ros2_ik.core.collision.collision_geometry import (
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.contacts import Contact, deepest, Distances
 from ros2_ik.core.collision.distance_check import DistanceCheck
-from ros2_ik.core.collision.near_pairs import boxes_of
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
 from ros2_ik.core.collision.self_pairs import DISABLED, GUESSED, self_pairs
 from ros2_ik.core.errors import (
@@ -133,69 +131,32 @@ class CollisionChecker:
         pin.forwardKinematics(self.robot.model, data, q)
         return deepest(nearness.contacts(q, data, touching))
 
-    def rigid_contacts(self, frame: str, placement: pin.SE3, q: Array, moving: Collection[str],
-                       deeper_than: float = 0.0, turned: float = 0.0,
-                       robot: Robot | None = None) -> tuple[Contact, ...]:
+    def rigid_contacts(self, robot: Robot, frame: str, q: Array, moving: Collection[str],
+                       shift: float, turn: float) -> tuple[Contact, ...]:
         """
-        Return the contacts of geometries rigid with a frame when the frame is at `placement`.
+        Return contacts at q (nq,) that remain if a frame moves by `shift` [m] and `turn` [rad].
 
-        A geometry is rigid with the frame if no joint of `moving` is between them; other joints
-        are as in q (nq,). Contacts with fixed geometries are returned if they are deeper than
-        `deeper_than` [m] plus the distance that the farthest point moves in a rotation by `turned`
-        [rad] about the frame's origin. `robot` is the checker's robot with added frames, needed if
-        `frame` is an added frame.
+        They are contacts of geometries rigid with the frame (no joint of `moving` is between them)
+        with fixed geometries. `robot` is the checker's robot, with added frames if `frame` is one.
         """
-        robot, items, movers = robot or self.robot, self._pairs.items, {*moving}
-        if not robot.moving_joints(frame) & movers:
-            return ()
-        # placements of the rigid and of the fixed geometries with the frame at `placement`
-        model, data = robot.model, robot.scratch_data()
-        pin.forwardKinematics(model, data, q)
-        moved = placement * pin.updateFramePlacement(model, data, robot.frame_id(frame)).inverse()
-        rigid = np.array([item.joint != 0 and not movers & robot.moving_joints(
-            frame, self.scene.link_of(item.name)) for item in items], bool)
-        places = {i: moved * data.oMi[item.joint] * item.placement if rigid[i] else item.placement
-                  for i, item in enumerate(items) if rigid[i] or item.joint == 0}
-        # poses and centers of the placed geometries
-        poses, centers = np.zeros((len(items), 4, 4)), np.zeros((len(items), 3))
-        for i, place in places.items():
-            poses[i], centers[i] = place.homogeneous, place.act(items[i].geometry.aabb_center)
-        radii = np.array([item.geometry.aabb_radius for item in items])
-        # distance of the farthest rigid point from the frame's origin
-        away = np.linalg.norm(centers[rigid] - placement.translation, axis=1) + radii[rigid]
-        limit = deeper_than + (turned * float(away.max(initial=0.0)) if turned else 0.0)
-        pairs = self._pairs.pairs.reshape(-1, 2)
-        first_is_rigid = rigid[pairs[:, :1]]
-        held, still = np.where(first_is_rigid, pairs, pairs[:, ::-1]).T
-        # signed distance of the held item's bounding sphere from the still item's bounding box
-        lower, upper = boxes_of(items)
-        p = np.einsum('kij,ki->kj', poses[still, :3, :3], centers[held] - poses[still, :3, 3])
-        outside = np.maximum(lower[still] - p, p - upper[still])
-        apart = (np.linalg.norm(np.maximum(outside, 0.0), axis=1)
-                 + np.minimum(outside.max(axis=1, initial=-math.inf), 0.0)
-                 - radii[held] - self._pairs.margins)
-        fixed = np.array([item.joint == 0 for item in items], bool)
-        # written as `not ...` to count NaN, of unbounded shapes, as near
-        near = np.flatnonzero(~(apart > -limit) & rigid[held] & fixed[still])
-        found = (self._rigid_contact(k, places[one], places[other], limit)
-                 for k, (one, other) in zip(near.tolist(), pairs[near].tolist(), strict=True))
-        return deepest(contact for contact in found if contact)
-
-    def _rigid_contact(self, k: int, at: pin.SE3, there: pin.SE3,
-                       deeper_than: float) -> Contact | None:
-        """Return pair k's contact at two placements if deeper than `deeper_than`, else None."""
-        one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
-        a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
-        if not self._check.certain[k]:
-            # triangles give a lower bound of the depth; the hull would overestimate it
-            a, b = (each.geometry if each.mesh is None else each.mesh.geometry
-                    for each in (one, other))
-        result = coal.DistanceResult()
-        coal.distance(a, _transform(at), b, _transform(there), coal.DistanceRequest(), result)
-        depth = margin - float(result.min_distance)
-        point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
-        return (Contact(one.name, other.name, depth, tuple(point.tolist()))
-                if depth > deeper_than else None)
+        found, movers = list[Contact](), {*moving}
+        origin = Configuration(robot, q).placement(frame).translation
+        for k in self._check.touching(q):
+            pair = [self._pairs.items[i] for i in self._pairs.pairs[k]]
+            # position in the pair of the geometry that may be rigid with the frame
+            held = int(pair[0].joint == 0)
+            if pair[1 - held].joint > 0 or movers & robot.moving_joints(
+                    frame, self.scene.link_of(pair[held].name)):
+                continue
+            result = self._check.distance(k)
+            points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
+            depth = float(self._pairs.margins[k] - result.min_distance)
+            # upper bound of the distance of the geometry's points from the frame's origin
+            farthest = math.dist(points[held], origin) + 2 * pair[held].geometry.aabb_radius
+            if depth > shift + turn * farthest:
+                found.append(Contact(*self._pairs.names[k], depth,
+                                     tuple(points.mean(axis=0).tolist())))
+        return deepest(found)
 
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
@@ -234,13 +195,7 @@ class CollisionChecker:
         for item in self._pairs.items:
             if item.mesh is not None:
                 item.mesh.convex_parts  # noqa: B018
-        if self._known_nearness is not None and self._known_nearness.is_coarse:
-            self._known_nearness = None
-
-    @property
-    def distances_are_coarse(self) -> bool:
-        """True if distances of some meshes are those of their hulls, see `make_parts`."""
-        return self.nearness.is_coarse
+        self._known_nearness = None
 
     @property
     def nearness(self) -> DistanceCheck:
@@ -323,7 +278,3 @@ def _may_touch(scene: Scene, one: str, other: str) -> bool:
     a, b = scene.attached.get(one), scene.attached.get(other)
     return bool(a and other in a.touch_links or b and one in b.touch_links
                 or a and b and a.link == b.link)
-
-
-def _transform(placement: pin.SE3) -> coal.Transform3s:
-    return coal.Transform3s(placement.rotation, placement.translation)

@@ -15,7 +15,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.near_pairs import NearPairs
-from ros2_ik.core.collision.pair_model import PairModel
+from ros2_ik.core.collision.pair_model import DISTANCE_REQUEST, PairModel
 
 TOLERANCE = 1e-6     # distance below which coal reports a contact [m]
 
@@ -50,6 +50,17 @@ class ContactCheck:
     def touching(self, q: Array) -> list[int]:
         """Return the numbers of all pairs in contact at q (nq,)."""
         return sorted(self._contacts(q))
+
+    def distance(self, k: int) -> coal.DistanceResult:
+        """
+        Return the distance of pair k, found in contact by the last `touching` of this thread.
+
+        The distance of a mesh is that of its triangles: an upper bound in penetration.
+        """
+        pairs = self._pairs if self.certain[k] else self._triangles
+        pairs.data.distanceRequests[k] = DISTANCE_REQUEST
+        pin.computeDistance(pairs.model, pairs.data, k)
+        return pairs.data.distanceResults[k]
 
     def _contacts(self, q: Array) -> Iterator[int]:
         """Yield the numbers of the pairs in contact at q (nq,), likely and cheap pairs first."""

@@ -46,11 +46,6 @@ class DistanceCheck:
         self._margins: list[float] = pairs.margins.tolist()
         self._fill_slopes = fill_distance_slopes.run    # compile now
 
-    @property
-    def is_coarse(self) -> bool:
-        """True if hulls replace meshes whose convex parts are missing."""
-        return bool(self._waiting)
-
     def is_outdated(self) -> bool:
         """Return whether missing convex parts are on disk now; checks once per LOOK_AGAIN."""
         if not self._waiting or time.monotonic() < self._looked + LOOK_AGAIN:

@@ -1,5 +1,9 @@
-"""Bounds of rows and bookkeeping of a descent, shared by the loops of several solvers."""
+"""The descent onto bounded rows, by Levenberg-Marquardt steps or quadratic programs."""
 
+import numpy as np
+
+from ros2_ik.core.kernels.qp import factorize, solve, solve_qp
+from ros2_ik.core.kernels.rows import fill_slopes, fill_values, move, step_bounds
 from ros2_ik.core.kernels.source import inner_part, part
 
 # numbers of ExitFlag
@@ -7,6 +11,7 @@ CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5
 INTERRUPTED = -1                # by a Python callback, which stored the reason
 FARTHEST = 1e8                  # largest violation of a row that counts: squares would overflow
 MOST = 100.0                    # largest squared error that damps: a floating base may be far away
+FAR = 1e4                       # bounds in a QP are clipped to this distance from the row's value
 
 
 @inner_part
@@ -31,27 +36,157 @@ def bound_distances(f, rows, bounds, below, above):
     return total, holds
 
 
-@inner_part
-def update_best(x, error, best_x, best, stall, iteration, limit, patience, drop):
-    """
-    Copy x to best_x if its error is the smallest one yet; decide whether the descent continues.
-
-    Return the smallest squared error, the number of iterations in a row without a decrease of the
-    error by the factor `drop`, and an exit flag, 0 to continue.
-    """
-    stall = 0 if error < drop * best else stall + 1
-    if error < best:
-        best = error
-        for i in range(len(x)):
-            best_x[i] = x[i]
-    if iteration >= limit:
-        return best, stall, ITERATION_LIMIT
-    return best, stall, ERROR_CHANGE_TOO_SMALL if stall >= patience else 0
-
-
 @part
 def scaled_rows(J, rows, bounds, out):
     """Fill `out` (k, n) with the Jacobian of the scaled rows; see `bound_distances`."""
     for i in range(len(rows)):
         for j in range(J.shape[1]):
             out[i, j] = bounds[3, i] * J[rows[i], j]
+
+
+@inner_part
+def step_within(H, g, low, high, K, d, held, at_once):
+    """
+    Fill d (n,) with the solution of H d = g in the box low..high, by an active-set iteration.
+
+    Components at a limit that the solution would cross are held at 0. With `at_once` the first
+    active set is predicted from the gradient (Bertsekas, "Projected Newton methods for
+    optimization problems with simple constraints", SIAM J. Control 1982): usually the same set,
+    with fewer factorizations. K (n, n) and `held` (n,) are scratch.
+    """
+    n = len(g)
+    # predict the active set: components at a limit whose descent direction is outward
+    for i in range(n):
+        held[i] = at_once and (g[i] < 0 and low[i] == 0 or g[i] > 0 and high[i] == 0)
+    for _ in range(4):
+        # copy the system; rows and columns of held components become those of the identity
+        for i in range(n):
+            d[i] = g[i]
+            for j in range(i + 1):
+                K[i, j] = H[i, j]
+        for i in range(n):
+            if held[i]:
+                d[i] = 0.0
+                for j in range(i):
+                    K[i, j] = 0.0
+                for j in range(i, n):
+                    K[j, i] = 0.0
+                K[i, i] = 1.0
+        if not factorize(K):
+            d[:] = 0.0
+            return
+        solve(K, d)
+        # hold components that leave a limit, and solve again
+        more = False
+        for i in range(n):
+            if not held[i] and (d[i] < 0 and low[i] == 0 or d[i] > 0 and high[i] == 0):
+                held[i] = more = True
+        if not more:
+            break
+    # components that start inside the box end at its limits
+    for i in range(n):
+        d[i] = min(max(d[i], low[i]), high[i])
+
+
+@inner_part
+def normal_equations(J, rows, bounds, below, above, H, g, slopes):
+    """
+    Fill the lower half of H = J^T J (n, n) and g = J^T e (n,), with e the violations of `rows`.
+
+    Rows strictly inside their bounds do not count. `slopes` (n,) is scratch.
+    """
+    n = len(g)
+    H[:] = 0.0
+    g[:] = 0.0
+    for i in range(len(rows)):
+        away = max(below[i], 0.0) + min(above[i], 0.0)
+        if away == 0 and below[i] != above[i]:
+            continue
+        # the scaled row in contiguous memory, which is faster to read
+        for a in range(n):
+            slopes[a] = bounds[3, i] * J[rows[i], a]
+        for a in range(n):
+            slope = slopes[a]
+            if slope != 0:
+                g[a] += slope * away
+                for b in range(a + 1):
+                    H[a, b] += slope * slopes[b]
+
+
+@part
+def step_to_bounds(J, rows, bounds, below, above, damping, low, high, d):
+    """
+    Fill d (n,) with the shortest damped step in the box low..high to the bounds of `rows`.
+
+    Return False if the quadratic program cannot be solved numerically. See `bound_distances`.
+    """
+    n, k = J.shape[1], len(rows)
+    A, y = np.empty((k, n)), np.empty(n + k)
+    scaled_rows(J, rows, bounds, A)
+    # clip bounds that no step reaches: huge numbers would cost precision
+    for i in range(k):
+        below[i], above[i] = min(max(below[i], -FAR), FAR), max(min(above[i], FAR), -FAR)
+    return solve_qp(damping * np.eye(n), np.zeros(n), A, below, above, 1.0, low, high, d, y)
+
+
+@inner_part
+def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, options, limit,
+                 work):
+    """
+    Descend from x (nx,); on return x holds the best values found.
+
+    `at` and `work` are a program's layout and scratch, `limits` (2, nx) the limits of x, and
+    `farthest` (n,) those of a step. See `bound_distances` for `rows` and `bounds`. `options` (7,)
+    are damping factor, damping bias, patience (iterations in a row without a decrease of the
+    squared error by the factor `drop`), drop, MATLAB's tolerances of solution and step (0: none),
+    and the kind of steps: 0 for Levenberg-Marquardt, 1 for `step_to_bounds`.
+
+    Return the squared error, the number of iterations (at most `limit`) and the exit flag.
+    """
+    n, m, k = at.columns, at.rows, len(rows)
+    damping, bias, patience, drop, solved, shortest = (options[0], options[1], options[2],
+                                                       options[3], options[4], options[5])
+    # views of few arrays: an allocation takes as long as a hundred additions
+    J, squares, vectors, values = np.zeros((m, n)), np.empty((2, n, n)), np.zeros((5, n)), \
+        np.empty((3, m))
+    H, K, g, d, low, high, slopes = squares[0], squares[1], vectors[0], vectors[1], vectors[2], \
+        vectors[3], vectors[4]
+    f, below, above = values[0], values[1, :k], values[2, :k]
+    held, best_x = np.zeros(n, dtype=np.bool_), x.copy()
+    best, stall, iteration, flag = np.inf, 0, 0, 0
+    while True:
+        # values of the rows; the Jacobian only if the descent continues
+        if not fill_values(at, parameters, addresses, x, work, f, J):
+            flag = INTERRUPTED
+            break
+        error, holds = bound_distances(f, rows, bounds, below, above)
+        if (error < solved * solved) if solved > 0 else holds:
+            return error, iteration, CONVERGED
+        stall = 0 if error < drop * best else stall + 1
+        if error < best:
+            best = error
+            best_x[:] = x
+        # no step from values that are not finite, or without joints
+        if n == 0 or error - error != 0 or (shortest > 0 and iteration > 0
+                                            and np.abs(d).max() < shortest):
+            flag = STEP_TOO_SMALL
+        elif iteration >= limit or stall >= patience:
+            flag = ITERATION_LIMIT if iteration >= limit else ERROR_CHANGE_TOO_SMALL
+        if flag:
+            break
+        # Jacobian, box of the step, and damping in proportion to the squared error (source: `lm`)
+        fill_slopes(at, work, J)
+        step_bounds(at, x, limits, farthest, low, high)
+        weight = damping * min(error, MOST) + bias
+        if options[6] == 0:
+            normal_equations(J, rows, bounds, below, above, H, g, slopes)
+            for a in range(n):
+                H[a, a] += weight
+            step_within(H, g, low, high, K, d, held, at.entries > 1)
+        elif not step_to_bounds(J, rows, bounds, below, above, weight, low, high, d):
+            flag = STEP_TOO_SMALL
+            break
+        move(at, x, d, limits)
+        iteration += 1
+    x[:] = best_x
+    return best, iteration, flag

@@ -3,8 +3,7 @@
 import numpy as np
 
 from ros2_ik.core.kernels.comparisons import turned
-from ros2_ik.core.kernels.descents import CONVERGED
-from ros2_ik.core.kernels.lm import descend_from
+from ros2_ik.core.kernels.descents import CONVERGED, descend_from
 from ros2_ik.core.kernels.rows import fill_values, layout_of, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.starts import (
@@ -80,7 +79,7 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
         if limits[1, j] - limits[0, j] >= TURN:
             free[0, j], free[1, j] = -np.inf, np.inf
     best, flag, iterations, used, k = np.inf, 0, 0, 0, first
-    change = 0.0
+    change, farthest = 0.0, np.full(at.columns, np.inf)
     while k <= last:
         # skip the starts near the seed if a target is not close
         if k == 1 and not is_close(at, parameters, addresses, own[SEED], rows, work):
@@ -93,7 +92,7 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
         draw_start(k, state, own, bases)
         error, done, ended = descend_from(
             at, parameters, addresses, own[TRIAL],
-            limits if k == 0 else near if k <= N_NEAR else free, rows, bounds, options,
+            limits if k == 0 else near if k <= N_NEAR else free, rows, bounds, farthest, options,
             min(limit, most - iterations), work)
         iterations, used, k = iterations + done, used + 1, k + 1
         # keep the best end; a solution replaces any end

@@ -257,14 +257,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
     """
     n, m = len(g), len(lower)
     # refuse NaN and infinity
-    total = 0.0
-    for a in range(n):
-        total += g[a]
-        for b in range(n):
-            total += H[a, b]
-        for i in range(m):
-            total += A[i, a]
-    if not math.isfinite(total):
+    if not math.isfinite(H.sum() + g.sum() + A.sum()):
         return False
     L, v, M, norm = H.copy(), g.copy(), np.zeros((n + m, n)), np.empty(n + m)
     # rows with equal bounds are always active: add them to the cost

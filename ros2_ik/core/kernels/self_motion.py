@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.descents import CONVERGED, scaled_rows
-from ros2_ik.core.kernels.lm import descend_from
+from ros2_ik.core.kernels.descents import CONVERGED, descend_from, scaled_rows
 from ros2_ik.core.kernels.qp import solve_qp, squared_length
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
@@ -43,7 +42,7 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     along[:] = step / math.sqrt(squared)
     step[:] = length * along
     move(at, x, step, limits)
-    _, iterations, flag = descend_from(at, parameters, addresses, x, limits, rows, bounds,
+    _, iterations, flag = descend_from(at, parameters, addresses, x, limits, rows, bounds, free,
                                        options, most, work)
     # the descent may lead back to the first solution
     farthest = 0.0

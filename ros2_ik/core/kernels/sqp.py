@@ -5,18 +5,15 @@ import numpy as np
 from ros2_ik.core.kernels.descents import (
     bound_distances,
     CONVERGED,
+    descend_from,
     INTERRUPTED,
     ITERATION_LIMIT,
-    MOST,
     scaled_rows,
-    STEP_TOO_SMALL,
-    update_best,
 )
 from ros2_ik.core.kernels.qp import row_times, solve_qp, STIFFEST
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, step_bounds, work_of
 from ros2_ik.core.kernels.source import loop, part
 
-FAR = 1e4               # bounds in a QP are clipped to this distance from the row's value
 SLACK_WEIGHT = 1e8      # initial weight of the hard rows' slack in a QP
 PENALTY = 1.0           # least penalty of a violation in the merit function
 GAIN = 1e-8             # relative decrease of the merit below which the descent ends
@@ -25,79 +22,32 @@ TRIES = 8               # largest number of step lengths in a line search
 ENOUGH = 0.1            # fraction of the predicted gain at which a step is accepted
 
 
-@part
-def clip_bounds(below, above):
-    """Clip bounds that no step reaches to +-FAR: huge numbers would cost precision."""
-    for i in range(len(below)):
-        below[i] = min(max(below[i], -FAR), FAR)
-        above[i] = max(min(above[i], FAR), -FAR)
-
-
 @loop(f'Tuple((f8, i8, i8, i8, i8))({PROGRAM}, f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '
-      'f8, i8, i8, f8, i8)')
+      'f8[::1], i8, i8)')
 def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, bounds, farthest,
-                  damping, limit, patience, drop, most):
+                  options, limit, most):
     """
     Descend from `starts` (k, nx), one after another, until all rows are within their tolerance.
 
-    See `bound_distances` for `rows` and `bounds`, `move` for `limits`. A step is at most
-    `farthest` (n,) [rad, m], a descent at most `limit` iterations, all descents together `most`.
-    A descent ends after `patience` iterations without a decrease by the factor `drop`. Each start
-    that was used is overwritten with its best values.
+    See `descend_from`; a descent takes at most `limit` iterations, all descents together `most`.
+    Each start that was used is overwritten with its best values.
 
     Return the squared violation, exit flag and number of the best start, then the number of
     iterations and of starts used.
     """
     at = layout_of(numbers, layout)
+    work = work_of(at)
     best, best_flag, best_start, iterations, used, flag = np.inf, 0, 0, 0, 0, 0
     while used < len(starts):
-        error, done, flag = find_feasible_from(
-            at, parameters, addresses, starts[used], limits, rows, bounds, farthest, damping,
-            min(limit, most - iterations), patience, drop)
+        error, done, flag = descend_from(
+            at, parameters, addresses, starts[used], limits, rows, bounds, farthest, options,
+            min(limit, most - iterations), work)
         if used == 0 or flag == CONVERGED or error < best:
             best, best_flag, best_start = error, flag, used
         iterations, used = iterations + done, used + 1
         if flag == CONVERGED or flag == INTERRUPTED or iterations >= most:
             break
     return best, INTERRUPTED if flag == INTERRUPTED else best_flag, best_start, iterations, used
-
-
-@part
-def find_feasible_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damping,
-                       limit, patience, drop):
-    """Descend from x (nx,); on return x holds the best values. See `find_feasible`."""
-    n, m, k = at.columns, at.rows, len(rows)
-    work, f, J = work_of(at), np.empty(m), np.zeros((m, n))
-    below, above, A = np.empty(k), np.empty(k), np.empty((k, n))
-    low, high, d, y = np.empty(n), np.empty(n), np.empty(n), np.empty(n + k)
-    H, h, best_x = np.zeros((n, n)), np.zeros(n), x.copy()
-    best, stall, iteration, flag = np.inf, 0, 0, 0
-    while True:
-        if not fill(at, parameters, addresses, x, work, f, J):
-            flag = INTERRUPTED
-            break
-        error, holds = bound_distances(f, rows, bounds, below, above)
-        if holds:
-            return error, iteration, CONVERGED
-        best, stall, flag = update_best(x, error, best_x, best, stall, iteration, limit, patience,
-                                        drop)
-        if not flag and (n == 0 or error - error != 0):
-            flag = STEP_TOO_SMALL
-        if flag:
-            break
-        # QP: the shortest damped step within limits and trust region to the rows' bounds
-        step_bounds(at, x, limits, farthest, low, high)
-        scaled_rows(J, rows, bounds, A)
-        clip_bounds(below, above)
-        for j in range(n):
-            H[j, j] = damping * min(error, MOST) + 1e-9
-        if not solve_qp(H, h, A, below, above, 1.0, low, high, d, y):
-            flag = STEP_TOO_SMALL
-            break
-        move(at, x, d, limits)
-        iteration += 1
-    x[:] = best_x
-    return best, iteration, flag
 
 
 @part
@@ -110,49 +60,24 @@ def cost_of(f, J, wanted, linear, factor, unit, g, H):
     weight matrix, `linear` (m,) are the weights of rows that are costs themselves. All results are
     divided by `unit`.
     """
-    m, n = J.shape
-    slope = np.empty(n)
-    total = 0.0
-    g[:] = 0.0
-    H[:] = 0.0
-    # scalar costs
-    for i in range(m):
-        if linear[i] != 0:
-            total += linear[i] * f[i]
-            for j in range(n):
-                g[j] += linear[i] * J[i, j]
-    # least squares: residual r and its slope for each row of the factor
+    # residuals; strictly inside its interval a row costs nothing
+    away = f - np.minimum(np.maximum(f, wanted[0]), wanted[1])
+    counts = (away != 0) | (wanted[0] == wanted[1])
+    total, g[:], H[:] = linear @ f, linear @ J, 0.0
     for k in range(len(factor)):
-        r = 0.0
-        slope[:] = 0.0
-        for i in range(m):
-            if factor[k, i] != 0:
-                away = f[i] - min(max(f[i], wanted[0, i]), wanted[1, i])
-                # strictly inside its interval a row costs nothing
-                if away != 0 or wanted[0, i] == wanted[1, i]:
-                    r += factor[k, i] * away
-                    for j in range(n):
-                        slope[j] += factor[k, i] * J[i, j]
+        r, slope = factor[k] @ away, (factor[k] * counts) @ J
         total += 0.5 * r * r
-        for a in range(n):
-            g[a] += r * slope[a]
-            for b in range(n):
-                H[a, b] += slope[a] * slope[b]
-    # scale to the unit
-    for a in range(n):
-        g[a] /= unit
-        for b in range(n):
-            H[a, b] /= unit
+        g += r * slope
+        H += np.outer(slope, slope)
+    g /= unit
+    H /= unit
     return total / unit
 
 
 @part
 def violation_of(below, above):
     """Return the sum of the rows' violations (1-norm); see `bound_distances`."""
-    total = 0.0
-    for i in range(len(below)):
-        total += max(below[i], 0.0) + max(-above[i], 0.0)
-    return total
+    return np.maximum(below, 0.0).sum() + np.maximum(-above, 0.0).sum()
 
 
 @part
@@ -163,37 +88,21 @@ def update_bfgs(bfgs_correction, H, s, y):
     s (n,) is the step, y (n,) the change of the Lagrangian's gradient (Nocedal and Wright,
     "Numerical Optimization", procedure 18.2).
     """
-    n = len(s)
-    As = np.empty(n)
-    sAs = sy = 0.0
-    # As = (H + correction) s, slightly regularized
-    for a in range(n):
-        As[a] = 1e-8 * s[a]
-        for b in range(n):
-            As[a] += (H[a, b] + bfgs_correction[a, b]) * s[b]
-        sAs += s[a] * As[a]
-        sy += s[a] * y[a]
+    # slightly regularized
+    As = (H + bfgs_correction) @ s + 1e-8 * s
+    sAs, sy = s @ As, s @ y
     if not sAs > 1e-16:
         return
     # damping: y is mixed with As so that the matrix stays positive definite
     share = 1.0 if sy >= 0.2 * sAs else 0.8 * sAs / (sAs - sy)
-    sy = share * sy + (1.0 - share) * sAs
-    for a in range(n):
-        for b in range(n):
-            ya, yb = share * y[a] + (1 - share) * As[a], share * y[b] + (1 - share) * As[b]
-            bfgs_correction[a, b] += ya * yb / sy - As[a] * As[b] / sAs
+    mixed = share * y + (1.0 - share) * As
+    bfgs_correction += np.outer(mixed, mixed) / (s @ mixed) - np.outer(As, As) / sAs
 
 
 @part
 def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty):
     """Return the decrease of the merit by a step d (n,) that the quadratic model predicts."""
-    n = len(d)
-    gain = penalty * violation
-    # cost
-    for a in range(n):
-        gain -= g[a] * d[a]
-        for b in range(n):
-            gain -= 0.5 * d[a] * (H[a, b] + bfgs_correction[a, b]) * d[b]
+    gain = penalty * violation - g @ d - 0.5 * (d @ ((H + bfgs_correction) @ d))
     # violation that the linearized rows leave
     for i in range(len(below)):
         value = row_times(A, i, d)
@@ -220,7 +129,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     A, A_after, below, above = np.empty((k, n)), np.empty((k, n)), np.empty(k), np.empty(k)
     below_after, above_after = np.empty(k), np.empty(k)
     low, high, d, back = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    y, y_back, change, K = np.empty(n + k), np.empty(n + k), np.empty(n), np.empty((n, n))
+    y, y_back = np.empty(n + k), np.empty(n + k)
     bfgs_correction, one, zero, moved = np.zeros((n, n)), np.eye(n), np.zeros(n), np.empty(n)
     after, best_x = x.copy(), x.copy()
     if not fill(at, parameters, addresses, x, work, f, J):
@@ -229,11 +138,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     # unit of the cost: its mean Gauss-Newton curvature, at least 1e-3 of its largest slope, so
     # that damping and slack weights do not depend on the scale of the cost
     cost_of(f, J, wanted, linear, factor, 1.0, g, H)
-    curvature = slope = 0.0
-    for j in range(n):
-        curvature += H[j, j] / n
-        slope = max(slope, abs(g[j]))
-    unit = max(curvature, 1e-3 * slope, 1e-12)
+    unit = max(np.trace(H) / n, 1e-3 * np.abs(g).max(), 1e-12)
     cost = cost_of(f, J, wanted, linear, factor, unit, g, H)
     bound_distances(f, rows, bounds, below, above)
     scaled_rows(J, rows, bounds, A)
@@ -246,27 +151,22 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             break
         # QP: step d and multipliers y of the damped model, subject to the linearized rows
         step_bounds(at, x, limits, farthest, low, high)
-        K[:] = H
-        K += bfgs_correction
-        for a in range(n):
-            K[a, a] += damping
-        if not solve_qp(K, g, A, below, above, weight, low, high, d, y):
+        if not solve_qp(H + bfgs_correction + damping * one, g, A, below, above, weight, low, high,
+                        d, y):
             # not positive definite: reset the BFGS matrix
             if np.any(bfgs_correction):
                 bfgs_correction[:] = 0.0
                 continue
             break
-        largest_multiplier = longest = slack_energy = 0.0
-        for i in range(n, n + k):
-            largest_multiplier = max(largest_multiplier, abs(y[i]))
-            slack_energy += y[i] * y[i] / weight
-        for j in range(n):
-            longest = max(longest, abs(d[j]))
+        largest_multiplier = slack_energy = 0.0
+        for multiplier in y[n:]:
+            largest_multiplier = max(largest_multiplier, abs(multiplier))
+            slack_energy += multiplier * multiplier / weight
         # the L1 merit is exact only if its penalty exceeds the multipliers
         penalty = max(PENALTY, 1.5 * largest_multiplier)
         predicted = predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty)
         # converged?
-        if predicted <= GAIN * (1.0 + abs(cost)) or longest < LEAST_STEP or damping > 1e8:
+        if predicted <= GAIN * (1.0 + abs(cost)) or np.abs(d).max() < LEAST_STEP or damping > 1e8:
             if fresh:
                 if slack_energy <= GAIN * (1.0 + abs(cost)) or weight >= STIFFEST:
                     break
@@ -296,8 +196,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             gain = cost - cost_after + penalty * (violation - violation_after)
             ratio = gain / (share * predicted)
             if leads_back:
-                for j in range(n):
-                    moved[j] += back[j]
+                moved += back
             # accept a step that gains enough; the full step must gain much or stay feasible
             if turn == TRIES - 1 or ratio >= ENOUGH and (
                     turn or ratio >= 0.5 or penalty * violation_after <= 0.1 * predicted):
@@ -313,16 +212,14 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             # shorten to the minimum of a parabola through both values and the initial slope
             share *= min(max(0.5 / (1.0 - ratio), 0.1), 0.5) if ratio < 0 else 0.5
             after[:] = x
-            for j in range(n):
-                moved[j] = share * d[j]
+            moved[:] = share * d
         if not going:
             flag = INTERRUPTED
             break
         # BFGS with the change of the Lagrangian's gradient
-        for j in range(n):
-            change[j] = g_after[j] - g[j]
-            for i in range(k):
-                change[j] += y[n + i] * (A_after[i, j] - A[i, j])
+        change = g_after - g
+        for i in range(k):
+            change += y[n + i] * (A_after[i] - A[i])
         update_bfgs(bfgs_correction, H_after if ratio > 1e-4 else H, moved, change)
         # move to the new point
         if ratio > 1e-4:

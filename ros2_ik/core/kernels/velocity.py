@@ -154,45 +154,6 @@ def fill_missed(problem, A, bounds, x, firm, missed):
 
 
 @part
-def misses_bounds(rows, missed):
-    """Return whether a bound or distance is violated and there are firm tasks that could yield."""
-    bound = firm = False
-    for i in range(len(missed)):
-        bound = bound or missed[i] != 0 and rows[row.KIND, i] == row.BOUNDED
-        firm = firm or is_firm(rows[row.KIND, i])
-    return bound and firm
-
-
-@part
-def rows_with_pairs(given, gaps, n):
-    """Return `rows` (NUMBERS, m + k) of functions and pairs, and J (m + k, n) filled for pairs."""
-    m, k = given.shape[1], len(gaps)
-    rows, J = np.zeros((row.NUMBERS, m + k)), np.zeros((m + k, n))
-    rows[:, :m] = given
-    rows[row.UPPER, m:], rows[row.FASTEST, m:], rows[row.SLOWEST, m:] = np.inf, np.inf, -np.inf
-    for i in range(k):
-        for j in range(n):
-            J[m + i, j] = gaps[i, j]
-        rows[row.KIND, m + i], rows[row.VALUE, m + i] = row.BOUNDED, gaps[i, row.DISTANCE]
-        rows[row.LOWER, m + i], rows[row.SHARE, m + i] = gaps[i, row.MARGIN], gaps[i, row.GAP_GAIN]
-        rows[row.PUSH, m + i] = gaps[i, row.GAP_PUSH]
-        rows[row.APPROACH, m + i] = gaps[i, row.GAP_SPEED]
-    return rows, J
-
-
-@part
-def are_finite(rows, J):
-    """Return whether the values and the Jacobian of all used rows are finite."""
-    total = 0.0
-    for i in range(len(J)):
-        if rows[row.KIND, i] != row.UNUSED:
-            total += rows[row.VALUE, i]
-            for j in range(J.shape[1]):
-                total += J[i, j]
-    return total - total == 0
-
-
-@part
 def crosses_bound(rows, after):
     """Return whether the values `after` (m,) leave the bounds of a row or violate them more."""
     for i in range(len(after)):
@@ -246,17 +207,9 @@ def fill_missed_pushes(rows, J, gaps, step, dt, missed):
         inside = rows[row.LOWER, i] - rows[row.VALUE, i]
         if inside > SLACK * rows[row.LOWER, i]:
             change = row_times(J, i, step) - rows[row.APPROACH, i] * dt
-            away = change - min(rows[row.SHARE, i] * inside, gaps[i - first, row.GAP_PUSH] * dt)
+            away = change - min(rows[row.SHARE, i] * inside, gaps[i - first, row.PUSH] * dt)
             if away < -BOUND_TOLERANCE:
                 missed[i] = away
-
-
-@inner_part
-def halve(step, box):
-    """Halve a step, except that of driven joints."""
-    for j in range(len(step)):
-        if box[row.ACCELERATION, j] != 0:
-            step[j] *= 0.5
 
 
 @part
@@ -289,7 +242,9 @@ def solve_bounded(problem, first, step, missed):
     scale = solve_priorities(problem, FIRM_SCALE, step, missed)
     if drop_futile_pushes(problem.rows, missed, first):
         scale = solve_priorities(problem, FIRM_SCALE, step, missed)
-    if not misses_bounds(problem.rows, missed):
+    kinds = problem.rows[row.KIND]
+    if not (np.any(missed[kinds == row.BOUNDED])
+            and np.any((kinds == row.HARD) | (kinds == row.SCALED))):
         return FIRM_SCALE, scale
     return YIELDING_SCALE, solve_priorities(problem, YIELDING_SCALE, step, missed)
 
@@ -301,8 +256,8 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     """
     Fill step (n,) with the joints' motion in dt, and move x (nx,) by it.
 
-    `given` (NUMBERS, m), `gaps` (k, n + GAP_NUMBERS) and `box` (COLUMN_NUMBERS, n) are the tables
-    of functions, pairs and joints, see `velocity_rows`; the values in `given` are filled.
+    `given` (NUMBERS, m), `gaps` (k, NUMBERS + n) and `box` (COLUMN_NUMBERS, n) are the tables of
+    functions, pairs and joints, see `velocity_rows`; the values in `given` are filled.
     Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
     `limbs` (levels + 1, n) has the limb of each joint for each priority, and in the last row for
     the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia` (n, n), or
@@ -316,12 +271,15 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     work, after, J_after, free = work_of(at), np.empty(m), np.zeros((m, n)), np.empty((2, len(x)))
     free[0], free[1] = -np.inf, np.inf
     step[:], missed[:] = 0.0, 0.0
-    # values and Jacobian at x
-    rows, J = rows_with_pairs(given, gaps, n)
+    # rows of functions, then of pairs; values and Jacobian at x
+    rows = np.hstack((given, gaps[:, :row.NUMBERS].T))
+    J = np.vstack((np.zeros((m, n)), gaps[:, row.NUMBERS:]))
     if not fill(at, parameters, addresses, x, work, rows[row.VALUE], J):
         return INTERRUPTED, 0.0
     given[row.VALUE] = rows[row.VALUE, :m]
-    if not are_finite(rows, J):
+    # the sum is not finite either if differences of the values may overflow
+    is_used = rows[row.KIND] != row.UNUSED
+    if not math.isfinite(rows[row.VALUE][is_used].sum() + J[is_used].sum()):
         return NOT_FINITE, 0.0
     # positions of the joints; floating joints have no limits
     for j in range(n):
@@ -338,7 +296,8 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
             step[:] = 0.0
             return NOT_FINITE, 0.0
         if turn > CORRECTIONS:
-            halve(step, box)
+            # driven joints keep their velocity
+            step *= np.where(box[row.ACCELERATION] == 0, 1.0, 0.5)
             scale *= 0.5
         x[:] = begin
         move(at, x, step, free)

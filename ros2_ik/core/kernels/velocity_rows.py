@@ -8,7 +8,8 @@ add_source(lambda: None)    # this file: its numbers are compiled into the loops
 
 # kinds of rows; 0, 1, 2 ... are soft tasks of that priority, 0 the most important
 UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
-# table `rows` (NUMBERS, m + k), a column for each row of a function, then for each pair
+# table `rows` (NUMBERS, m + k), a column for each row of a function, then for each pair of bodies;
+# the value of a pair is the distance
 (KIND, VALUE, TARGET, RATE,     # kind; value, target [units of f]; its rate [units of f/s]
  SHARE, WEIGHT, DAMPING, LIMB,  # part of the error that a step corrects; weight; damping; limb
  LOWER, UPPER, SLOWEST, FASTEST,    # bounds of value [units of f] and of rate [units of f/s]
@@ -21,11 +22,8 @@ NUMBERS = 15
 # of oscillations
 LOW, HIGH, SPEED, ACCELERATION, POSITION, LEAST, MOST, BEFORE, SWING = range(9)
 COLUMN_NUMBERS = 9
-# table `gaps` (k, n + GAP_NUMBERS), a row for each pair; after the gradient of its distance:
-# distance [m], margin [m], gain, largest speed of widening a violated margin [m/s], speed at which
-# the other side approaches [m/s]
-DISTANCE, MARGIN, GAP_GAIN, GAP_PUSH, GAP_SPEED = range(-5, 0)
-GAP_NUMBERS = 5
+# table `gaps` (k, NUMBERS + n), a row for each pair: the numbers of its column of `rows`, then the
+# gradient of the distance
 # last elements of `missed`, after those of rows and pairs
 LIMITS = ('acceleration limits', 'velocity limits', 'position limits')
 

@@ -20,7 +20,7 @@ from ros2_ik.core.status import ExitFlag
 GAP = 2e-3
 # pairs up to this distance take part in the push [m]
 INFLUENCE_DISTANCE = 0.15
-# penetration beyond the position tolerance above which a tip's contact is unavoidable [m]
+# penetration beyond the tolerances above which a tip's contact is unavoidable [m]
 UNAVOIDABLE_DEPTH = 1e-4
 # With restarts, one of this many colliding solutions is pushed. If all were pushed, searches for
 # blocked targets of a UR5 would take twice as long. If none were pushed, searches for reachable
@@ -133,8 +133,9 @@ def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
     Return contacts that no joint values avoid.
 
     These are the contacts at q (nq,) between bodies that no active joint can separate. With
-    `at_targets` (solutions must reach the targets), they are also the contacts at the targets of
-    bodies fixed to a tip, such as a gripper or an attached object, with fixed bodies of the scene.
+    `at_targets` (q is within the tolerances of the targets, and solutions must be), they are also
+    the contacts at q of bodies fixed to a tip, such as a gripper or an attached object, with fixed
+    bodies of the scene.
     """
     robot, active, found = problem.robot, set(problem.joint_names), list[Contact]()
 
@@ -147,8 +148,8 @@ def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
                   if is_lasting((contact.first, contact.second))]
     for target in problem.targets if at_targets else ():
         if target.counted.all() and target.relative_to is None:
-            found += checker.rigid_contacts(
-                target.tip, target.function.reference, problem.start, problem.joint_names,
-                target.position_tolerance + UNAVOIDABLE_DEPTH, target.orientation_tolerance,
-                problem.robot)
+            # between two solutions, the tip moves at most twice the tolerances
+            shift = 2 * target.position_tolerance + UNAVOIDABLE_DEPTH
+            found += checker.rigid_contacts(robot, target.tip, q, problem.joint_names, shift,
+                                            2 * target.orientation_tolerance)
     return tuple(found)

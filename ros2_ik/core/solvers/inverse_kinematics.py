@@ -165,8 +165,10 @@ class InverseKinematics:
 
     @cached_property
     def _checker(self) -> CollisionChecker:
-        # loading the meshes is slow: wait until a constraint needs the checker
-        return collision_checker(self.robot, self.scene, self.meshes)
+        # loading the meshes is slow: wait until the checker is needed. Without a scene, use the
+        # cached checker of the robot, None for a robot without collision elements
+        own = own_collisions(self.robot, self.meshes).checker if self._alone else None
+        return own or collision_checker(self.robot, self.scene, self.meshes)
 
     def add_minimum_distance_lower_bound_constraint(
             self, bound: float, influence_distance_offset: float = 0.01) -> Constraint:
@@ -342,15 +344,11 @@ class InverseKinematics:
                 self.with_joint_limits, self.collisions, frozenset(self.locked)):
             self._last = last.with_parts(targets, constraints, costs, start)
         else:
-            checker = self._checked if self.collisions else None
+            checker = self._checker if self.collisions else None
             self._last = IKProblem(self.robot, targets, None, start, tuple(self.locked),
                                    constraints, costs, self.with_joint_limits, checker,
                                    self.collisions)
         return self._last
-
-    @cached_property
-    def _checked(self) -> CollisionChecker | None:
-        return own_collisions(self.robot, self.meshes).checker if self._alone else self._checker
 
     def _start(self, seed: JointValues | None) -> Array:
         q = self.robot.to_q(seed, what='seed')

@@ -68,11 +68,12 @@ class LevenbergMarquardt(Solver):
             0.0 if value is None else positive(value, name, InvalidOptionError)
             for name, value in {'solution_tolerance': solution_tolerance,
                                 'step_tolerance': step_tolerance}.items())
-        # in the order in which `descend_from` reads them; 0 turns a tolerance off
+        # in the order in which `descend_from` reads them; 0 turns a tolerance off, the last 0
+        # selects Levenberg-Marquardt steps
         self.options = np.array([
             positive(damping, 'damping', InvalidOptionError) * scales,
             positive(damping_bias, 'damping_bias', InvalidOptionError),
-            MAX_STALLED_ITERATIONS, DROP, solution, step])
+            MAX_STALLED_ITERATIONS, DROP, solution, step, 0.0])
         self._find = find_poses.run
         # bind and compile now, before the clock of a search starts
         _parts(problem)

@@ -147,18 +147,15 @@ def solver_names() -> tuple[str, ...]:
 
 # entry point group of solvers in other packages
 GROUP = 'ros2_ik.solvers'
-# solver names by MATLAB's algorithm names
-MATLAB_NAMES = {'BFGSGradientProjection': 'bfgs', 'LevenbergMarquardt': 'lm', 'fminconsqp': 'sqp'}
 
 
 def make_solver(name: str, problem: IKProblem, options: Mapping[str, object]) -> Solver:
     """
-    Return a new solver by its name, or by MATLAB's name of the algorithm.
+    Return a new solver by its name.
 
     Raises UnknownNameError, or InvalidOptionError for an option that the solver does not have.
     """
-    name = MATLAB_NAMES.get(str(name), str(name))
-    make = _SOLVERS.get(name) or _load(name)
+    make = _SOLVERS.get(str(name)) or _load(str(name))
     valid = [p for p in inspect.signature(make).parameters if p != 'problem'] if options else []
     for option in options:
         if option not in valid:

@@ -9,21 +9,26 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.kernels.sqp import FAR, find_feasible, lower_cost
+from ros2_ik.core.kernels.descents import FAR
+from ros2_ik.core.kernels.sqp import find_feasible, lower_cost
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
 from ros2_ik.core.solvers.starts import draw_starts, Starts
 from ros2_ik.core.status import ExitFlag
 
+# damping of phase 1, relative to the squared violation
+DAMPING = 1e-2
+# least damping of phase 1
+BIAS = 1e-9
 # consecutive iterations without progress after which a descent ends
 MAX_STALLED_ITERATIONS = 4
 # progress: squared violation below this multiple of its best value
 DROP = 0.8
+# options of phase 1, see `descend_from`: no MATLAB tolerances, steps by quadratic programs
+OPTIONS = np.array([DAMPING, BIAS, MAX_STALLED_ITERATIONS, DROP, 0.0, 0.0, 1.0])
 # largest change of a joint in a step [rad, m]
 TRUST = 0.7
-# damping of phase 1, relative to the squared violation
-DAMPING = 1e-2
 # maximum number of iterations of phase 2
 COST_ITERATIONS = 60
 # product of active columns and starts in a batch, about 0.5 ms of work
@@ -80,7 +85,9 @@ class SequentialQuadratic(Solver):
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts`, one after another, until the hard rows hold."""
         attempt, used = self._find_feasible(draw_starts(self.problem, starts), budget)
-        if attempt.exit_flag is ExitFlag.CONVERGED and self.problem.costs:
+        # without active joints, the cost is constant
+        if (attempt.exit_flag is ExitFlag.CONVERGED and self.problem.costs
+                and self.problem.active.names):
             attempt = self._minimize_costs(attempt, budget)
         return attempt, used, starts.first + used
 
@@ -92,8 +99,7 @@ class SequentialQuadratic(Solver):
         x = np.array(starts[:, self._q_slice], order='C')
         error, flag, row, iterations, used = rows.hard.run(
             self._feasible_loop, None if stop else budget.interrupted, x, rows.limits, rows.rows,
-            rows.bounds, self._step_limits, DAMPING, self.attempt_iterations,
-            MAX_STALLED_ITERATIONS, DROP, most)
+            rows.bounds, self._step_limits, OPTIONS, self.attempt_iterations, most)
         # the compiled loop only returns INTERRUPTED; the budget has the reason
         if flag != ExitFlag.CONVERGED:
             flag = budget.flag or flag

@@ -9,11 +9,10 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import CollisionChecker, Distances
-from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.near_pairs import PairsAt
 from ros2_ik.core.errors import UnknownObjectError
+from ros2_ik.core.kernels import velocity_rows as column
 from ros2_ik.core.kernels.velocity import SLACK
-from ros2_ik.core.kernels.velocity_rows import DISTANCE, GAP_NUMBERS, GAP_SPEED, MARGIN
 
 ROW_DISTANCE = 0.01     # distance above the margin below which a pair always gets a row [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
@@ -36,12 +35,7 @@ class NearPair(NamedTuple):
 
 
 class DistanceRows(NamedTuple):
-    """
-    Rows (k, nv + GAP_NUMBERS) of the pairs of a barrier.
-
-    A row is the gradient of a distance, followed by the numbers DISTANCE ... GAP_SPEED of
-    `velocity_rows`.
-    """
+    """Rows (k, NUMBERS + nv) of a barrier's pairs; see the table `gaps` of `velocity_rows`."""
 
     barrier: str
     rows: Array
@@ -76,7 +70,6 @@ class DistanceConstraints:
     ends; the last call must be for the end that is used.
     """
 
-    _check: DistanceCheck
     _here: PairsAt      # lower bounds of the distances at the start of the step
     _ahead: PairsAt     # lower bounds at the last end examined; at first those of `_here`
 
@@ -84,8 +77,13 @@ class DistanceConstraints:
                  push: float, dt: float,
                  narrowed: Callable[[CollisionChecker], CollisionChecker]) -> None:
         self.name, self._margin, self._dt = name, margin, dt
-        self._gain, self._push, self._narrowed = gain, push, narrowed
-        self._none = DistanceRows(name, np.zeros((0, checker.robot.nv + GAP_NUMBERS)))
+        self._gain, self._narrowed = gain, narrowed
+        # a row without distance and gradient
+        self._row = np.zeros(column.NUMBERS + checker.robot.nv)
+        self._row[[column.KIND, column.LOWER, column.UPPER, column.SLOWEST, column.FASTEST,
+                   column.SHARE, column.PUSH]] = (column.BOUNDED, margin, np.inf, -np.inf, np.inf,
+                                                  gain, push)
+        self._none = DistanceRows(name, self._row[None][:0])
         self._slack = max(SLACK * margin, MIN_SLACK)
         self._near, self._nearest = self._none, np.inf
         self.set_scene(checker, {})
@@ -93,10 +91,8 @@ class DistanceConstraints:
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, list[float]],
                   owned: bool = False) -> None:
         """Use another checker, with velocities (3,) [m/s] of moving objects by name."""
-        self._checker = self._narrowed(checker)
-        self._is_new, self._has_moved = True, False
-        # poses (4, 4) of moved objects; None: the first move copies the checker
-        self._moved: dict[str, Array] | None = {} if owned else None
+        self._checker, self._is_owned = self._narrowed(checker), owned
+        self._check, self._is_new, self._has_moved = self._checker.nearness, True, False
         self._set_velocities(velocities)
 
     def move(self, names: Sequence[str], poses: Array,
@@ -111,12 +107,10 @@ class DistanceConstraints:
             raise UnknownObjectError(next(name for name in names if name not in objects),
                                      tuple(objects))
         if names:
-            if self._moved is None:
-                self._moved, self._checker, self._is_new = {}, self._checker.copied(), True
-            self._moved.update(zip(names, poses, strict=True))
+            if not self._is_owned:
+                self.set_scene(self._checker.copied(), velocities, owned=True)
+            self._check.move(names, poses)
             self._has_moved = True
-            if not self._is_new:
-                self._check.move(names, poses)
         self._set_velocities(velocities)
 
     def _set_velocities(self, velocities: Mapping[str, list[float]]) -> None:
@@ -129,18 +123,14 @@ class DistanceConstraints:
 
     def near(self, q: Array) -> DistanceRows:
         """Return the rows of the pairs near q (nq,), assuming the last step's approach speeds."""
-        check = self._checker.nearness
-        # the checker replaces its distance check when convex parts of meshes become available
-        if self._is_new or check is not self._check:
-            self._check, self._is_new = check, False
-            if self._moved:
-                check.move(tuple(self._moved), np.array([*self._moved.values()]))
-            # without bounds from an earlier step: compute all bounds from scratch
-            self._ahead = check.near_pairs.follow(q)
+        # without bounds from an earlier step: compute all bounds from scratch
+        if self._is_new:
+            self._ahead = self._check.near_pairs.follow(q)
             self._needed = np.full(len(self._ahead.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
         elif self._has_moved or not np.array_equal(q, self._ahead.q):
-            self._ahead = check.near_pairs.follow(q, self._ahead)
-        self._here, self._last, self._has_moved = self._ahead, self._next, False
+            self._ahead = self._check.near_pairs.follow(q, self._ahead)
+        self._here, self._last = self._ahead, self._next
+        self._is_new = self._has_moved = False
         self._reach = (np.maximum(LOOKAHEAD * self._needed, ROW_DISTANCE) + self._margin
                        + self._object_motion)
         return self._find_rows()
@@ -156,7 +146,8 @@ class DistanceConstraints:
         # distance. At half the accelerations a, with gradient r, this distance is
         # (r.v)^2 / (|r|.a), at most r.v times max(|v|/a), which is `stop`.
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)
-        self._examine(end)
+        # lower bounds of the distances at the end of the step
+        self._ahead = self._check.near_pairs.follow(end, self._here)
         self._needed = steps * (self._ahead.closing + self._object_motion)
         reach = self._needed + self._margin + self._object_motion
         new = (reach > self._reach) & (self._here.least < reach)
@@ -164,10 +155,6 @@ class DistanceConstraints:
             return None
         self._reach = np.maximum(reach, self._reach)
         return self._find_rows()
-
-    def _examine(self, end: Array) -> None:
-        """Compute lower bounds of the distances at the end of a step, (nq,)."""
-        self._ahead = self._check.near_pairs.follow(end, self._here)
 
     def _distances(self, at: PairsAt, reach: Array, most: int) -> Distances:
         robot = self._checker.robot
@@ -180,15 +167,14 @@ class DistanceConstraints:
         self._near, self._nearest, self._next = self._none, np.inf, []
         if (self._here.least < self._reach).any():
             found = self._distances(self._here, self._reach, MAX_PAIRS)
-            rows = np.empty((len(found.distance), self._none.rows.shape[1]))
-            rows[:, :-GAP_NUMBERS], rows[:, DISTANCE] = found.jacobian, found.distance
-            rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
+            rows = np.tile(self._row, (len(found.distance), 1))
+            rows[:, column.VALUE], rows[:, column.NUMBERS:] = found.distance, found.jacobian
             # speed at which the objects' own motion closes each gap
             if self._velocities:
                 still = [0.0, 0.0, 0.0]
                 for row, names, normal in zip(rows, found.names, found.normal, strict=True):
                     one, other = (self._velocities.get(name, still) for name in names)
-                    row[GAP_SPEED] = normal @ np.subtract(one, other)
+                    row[column.APPROACH] = normal @ np.subtract(one, other)
             self._nearest = float(found.distance[0]) if len(rows) else np.inf
             self._near = DistanceRows(self.name, rows, found.names)
             self._add_kept(self._here.q)
@@ -206,17 +192,18 @@ class DistanceConstraints:
         limit, (_, rows, pairs) = self._margin + REUSE_DISTANCE, self._near
         # rows of the present nearest points, which later steps may need
         here = [KeptRow(pair, q, row) for pair, row, distance in zip(
-            pairs, rows, rows[:, DISTANCE].tolist(), strict=True) if distance < limit]
+            pairs, rows, rows[:, column.VALUE].tolist(), strict=True) if distance < limit]
         for kept in self._last:
-            gradient = kept.row[:-GAP_NUMBERS]
-            changes = [one.row[:-GAP_NUMBERS] - gradient for one in here if one.pair == kept.pair]
+            gradient = kept.row[column.NUMBERS:]
+            changes = [one.row[column.NUMBERS:] - gradient for one in here
+                       if one.pair == kept.pair]
             # the pair has moved away, or one of its present rows has the same nearest points
             if not changes or min([change.dot(change) for change in changes]) < GRADIENT_JUMP**2:
                 continue
             # the distance between the old nearest points at q, to first order
             motion, row = pin.difference(self._checker.robot.model, kept.q, q), kept.row.copy()
-            row[DISTANCE] += gradient @ motion
-            if row[DISTANCE] < limit and np.abs(motion).max() < REUSE_MOTION:
+            row[column.VALUE] += gradient @ motion
+            if row[column.VALUE] < limit and np.abs(motion).max() < REUSE_MOTION:
                 self._next.append(kept)
                 self._near = DistanceRows(self.name, np.vstack([self._near.rows, row]),
                                           (*self._near.pairs, kept.pair))
@@ -225,16 +212,16 @@ class DistanceConstraints:
     def near_pairs(self, within: float) -> list[NearPair]:
         """Return the pairs of the last step with a gap (distance - margin) below `within` [m]."""
         _, rows, pairs = self._near
-        return [NearPair(float(row[DISTANCE] - self._margin), pair, row[:-GAP_NUMBERS])
-                for row, pair in zip(rows, pairs, strict=True)
-                if row[DISTANCE] - self._margin < within]
+        gaps = (rows[:, column.VALUE] - self._margin).tolist()
+        return [NearPair(gap, pair, row[column.NUMBERS:])
+                for gap, row, pair in zip(gaps, rows, pairs, strict=True) if gap < within]
 
     def excess_at(self, end: Array) -> float:
         """Return by how much [m] distances at `end` (nq,) are below the least allowed one."""
         # least allowed: margin minus slack, or the smallest distance at the start if smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._ahead.q):
-            self._examine(end)
+            self._ahead = self._check.near_pairs.follow(end, self._here)
         # exact distances only if the lower bounds do not suffice
         if self._ahead.nearest >= least:
             return 0.0

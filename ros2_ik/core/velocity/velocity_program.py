@@ -92,7 +92,7 @@ class VelocityProgram:
             tuple(joint.name for joint in robot.joints for _ in range(joint.velocity_size)))
         # numbers of the joints: limits, and state between steps (see velocity_rows)
         self._box = np.empty((row.COLUMN_NUMBERS, robot.nv))
-        self._no_gaps = np.zeros((0, robot.nv + row.GAP_NUMBERS))
+        self._no_gaps = np.zeros((0, robot.nv + row.NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
         self._lock_joints({*locked, *(robot.passive_joints & {*robot.joint_names})}, driven)
