@@ -161,7 +161,7 @@ class CollisionChecker:
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
         """
-        Return the pairs of geometries closer than `influence` [m], at most the `most` nearest.
+        Return the distances of pairs of geometries below `influence` [m], at most `most` of them.
 
         Meshes without convex parts are replaced by their hulls, see `make_parts`.
         """
@@ -189,7 +189,7 @@ class CollisionChecker:
         """
         Decompose meshes into convex parts, for distances.
 
-        The parts are kept on disk. The first decomposition of a robot takes seconds, for the
+        The parts are cached on disk. The first decomposition of a robot takes seconds, for the
         shipped robots up to a minute.
         """
         for item in self._pairs.items:
@@ -219,7 +219,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     return _cached_checker(robot.plain, scene, meshes, missing, pair)
 
 
-# only 4: Pinocchio's data are 10 kB per pair, 140 MB for 1,200 objects round an arm
+# only 4: Pinocchio's data are 10 kB per pair, 140 MB for 1,200 objects around an arm
 _cached_checker = lru_cache(maxsize=4)(CollisionChecker)
 
 

@@ -48,7 +48,7 @@ class ContactCheck:
         return next(self._contacts(q), None) is not None
 
     def touching(self, q: Array) -> list[int]:
-        """Return the numbers of all pairs in contact at q (nq,)."""
+        """Return the indices of all pairs in contact at q (nq,)."""
         return sorted(self._contacts(q))
 
     def distance(self, k: int) -> coal.DistanceResult:
@@ -63,7 +63,7 @@ class ContactCheck:
         return pairs.data.distanceResults[k]
 
     def _contacts(self, q: Array) -> Iterator[int]:
-        """Yield the numbers of the pairs in contact at q (nq,), likely and cheap pairs first."""
+        """Yield the indices of the pairs in contact at q (nq,), likely and cheap pairs first."""
         # broad phase
         near = self._near_pairs.at(q)
         if not near:

@@ -100,7 +100,7 @@ class DistanceCheck:
         pin.computeDistance(self._pairs.model, placed, k)
         result = placed.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
-        # a positive distance is rounding, or a contact inside a hole that a convex part covers
+        # a positive distance is rounding: convex parts contain the mesh, so they touch, too
         depth = max(float(self._margins[k] - result.min_distance), 0.0)
         return Contact(*self._pairs.names[k], depth, tuple(point.tolist()))
 
@@ -159,7 +159,7 @@ class DistanceCheck:
 
 
 def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
-    """Return a model of the pairs of convex parts, and the original pair's number for each."""
+    """Return a model of the pairs of convex parts, and the index of the original pair for each."""
     if all(item.mesh is None for item in pairs.items):
         return pairs, np.arange(len(pairs))
     items: list[CollisionGeometry] = []
@@ -172,7 +172,7 @@ def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
     # a pair of parts is checked if the pair of their items is
     owner = np.array(owners, dtype=np.intp)
     model = PairModel(pairs.robot, items, pairs.chosen[np.ix_(owner, owner)])
-    # matrix (items, items) of pair numbers; -1: not checked
+    # matrix (items, items) of indices of pairs; -1: not checked
     number = np.full((len(pairs.items),) * 2, -1, dtype=np.intp)
     number[tuple(pairs.pairs.T)] = np.arange(len(pairs))
     numbers = number[tuple(owner[model.pairs].T)]

@@ -6,11 +6,11 @@ from ros2_ik.core.kernels.qp import factorize, solve, solve_qp
 from ros2_ik.core.kernels.rows import fill_slopes, fill_values, move, step_bounds
 from ros2_ik.core.kernels.source import inner_part, part
 
-# numbers of ExitFlag
+# values of ExitFlag
 CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5
 INTERRUPTED = -1                # by a Python callback, which stored the reason
-FARTHEST = 1e8                  # largest violation of a row that counts: squares would overflow
-MOST = 100.0                    # largest squared error that damps: a floating base may be far away
+FARTHEST = 1e8                  # violations are clamped to this: larger squares would overflow
+MOST = 100.0                    # squared error above which damping is constant: a base may be far
 FAR = 1e4                       # bounds in a QP are clipped to this distance from the row's value
 
 
@@ -76,14 +76,14 @@ def step_within(H, g, low, high, K, d, held, at_once):
             d[:] = 0.0
             return
         solve(K, d)
-        # hold components that leave a limit, and solve again
+        # hold components that would cross their limit, and solve again
         more = False
         for i in range(n):
             if not held[i] and (d[i] < 0 and low[i] == 0 or d[i] > 0 and high[i] == 0):
                 held[i] = more = True
         if not more:
             break
-    # components that start inside the box end at its limits
+    # clamp components that start strictly inside the box
     for i in range(n):
         d[i] = min(max(d[i], low[i]), high[i])
 
@@ -123,7 +123,7 @@ def step_to_bounds(J, rows, bounds, below, above, damping, low, high, d):
     n, k = J.shape[1], len(rows)
     A, y = np.empty((k, n)), np.empty(n + k)
     scaled_rows(J, rows, bounds, A)
-    # clip bounds that no step reaches: huge numbers would cost precision
+    # clip bounds to FAR, which no step reaches: huge numbers would cost precision
     for i in range(k):
         below[i], above[i] = min(max(below[i], -FAR), FAR), max(min(above[i], FAR), -FAR)
     return solve_qp(damping * np.eye(n), np.zeros(n), A, below, above, 1.0, low, high, d, y)

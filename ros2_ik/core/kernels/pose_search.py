@@ -19,7 +19,7 @@ from ros2_ik.core.kernels.starts import (
     X,
 )
 
-# distance [m] and angle [rad] from tip to target below which the search expects a near solution
+# distance [m] and angle [rad] from tip to target up to which starts near the seed are tried
 CLOSE = (0.25, 0.7)
 
 
@@ -48,7 +48,7 @@ def turn_to_seed(own, turning):
     """
     Add full turns to own[X] that bring it nearest to own[SEED]; return the largest difference.
 
-    Only the values numbered in `turning` may be turned.
+    Only the values at the indices `turning` may be turned.
     """
     for j in turning:
         own[X, j] = turned(own[X, j], own[SEED, j], own[LIMITS, j], own[LIMITS + 1, j])
@@ -65,11 +65,11 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
     Fill own[X] with the end of the first descent that reaches the targets, or else the best end.
 
     Starts are numbered from `first` to `last`: the seed, N_NEAR starts near it (only for close
-    targets), then random ones. If a target is close but the descent from the seed ends far from
-    the seed, the starts near the seed are tried before that end is accepted. Each descent takes up
-    to `limit` iterations, all together up to `most`.
+    targets), then random ones. If all targets are close but the descent from the seed ends far
+    from the seed, the starts near the seed are tried before that end is accepted. Each descent
+    takes up to `limit` iterations, all together up to `most`.
 
-    Return the squared error, exit flag, iterations, number of starts used and the next start.
+    Return squared error, exit flag, iterations, count of starts used, number of the next start.
     """
     work, limits, near = work_of(at), own[LIMITS:LIMITS + 2], own[NARROW:NARROW + 2]
     # random starts: ignore limits that full turns can always restore, as more descents succeed;
@@ -81,7 +81,7 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
     best, flag, iterations, used, k = np.inf, 0, 0, 0, first
     change, farthest = 0.0, np.full(at.columns, np.inf)
     while k <= last:
-        # skip the starts near the seed if a target is not close
+        # skip the starts near the seed unless all targets are close
         if k == 1 and not is_close(at, parameters, addresses, own[SEED], rows, work):
             k = N_NEAR + 1
             last = max(last, k)
@@ -116,7 +116,7 @@ def find_poses(numbers, layout, addresses, rows, bounds, indices, turning, bases
     `numbers`, `layout` and `addresses` are those of a program whose entries are the targets. The n
     moving values have the indices `indices` (n,) in `seed` (nq,). The rows of `ranges` (4, n) are
     lower and upper limits, then lower and upper bounds of random starts. Full turns may be added
-    to the values numbered in `turning`. See `search` for the other arguments and the results.
+    to the values at the indices `turning`. See `search` for the other arguments and the results.
     """
     own = np.empty((ROWS_OF_VALUES, len(indices)))
     gather(own, seed, ranges, indices)

@@ -8,7 +8,7 @@ from ros2_ik.core.kernels.source import inner_part, part
 
 FEASIBLE = 1e-10  # tolerance of a bound, relative to 1 + |bound|
 CHANGES = 10      # largest number of working-set changes per row; many more than are needed
-STIFFEST = 1e10   # largest number a soft row adds to H: with more, H would be lost in rounding
+STIFFEST = 1e10   # largest weight * |row|^2 that a row adds to H: more would drown H in rounding
 
 
 @inner_part
@@ -219,8 +219,8 @@ def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
     """
     Fill x (n,) and y (n + m,) with the unconstrained optimum; False if a bound is violated.
 
-    The usual case. L and v are the factorization and L^-T g; see `solve_qp` for the other
-    arguments.
+    The usual case. L and v are the factorization and L^-T g, with equality rows added to H and g;
+    see `solve_qp` for the other arguments.
     """
     n, m = len(v), len(lower)
     for j in range(n):
@@ -298,7 +298,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
             if append(M, rows, factored, softness if rows[factored] >= n else 0.0, F, D):
                 factored += 1
             else:
-                # linearly dependent: the rows before already imply this one
+                # linearly dependent: this row follows from the rows before
                 drop_row(factored, rows, side, bound, multiplier, count)
                 count -= 1
         # dual step to the working set's multipliers, up to the first that would change its sign

@@ -9,7 +9,7 @@ from ros2_ik.core.kernels.qp import solve_qp, squared_length
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
-ROW_WEIGHT = 1e9        # slack weight of rows: at a singularity rows depend on each other
+ROW_WEIGHT = 1e9        # slack weight of rows, which are dependent at a singularity
 MIN_PROGRESS = 0.1      # least progress of a step, relative to its length; joint limits cause less
 
 

@@ -27,19 +27,19 @@ FIRM_SCALE = 0.3            # scale of firm rows and of solved priorities; bound
 # scale of firm rows that would make the step violate a bound: low, so that the rows yield;
 # otherwise an arm with a hard task would not evade an arm that another controller moves
 YIELDING_SCALE = 0.003
-DAMPING_TRIES = 3           # tries to solve a program; each adds 100 MIN_DAMPING to the damping
+DAMPING_TRIES = 3           # tries to solve a program; a retry adds 100 MIN_DAMPING to the damping
 BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
 DIRECTION_TOLERANCE = 1e-6  # tolerance of the direction of scaled tasks, relative to their length
-MAX_CORRECTED_SLACK = 1e-3  # slack of a row above which rows contradict each other
+MAX_CORRECTED_SLACK = 1e-3  # slack above which a row is taken to contradict other rows
 CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
 HALVINGS = 8                # halvings of a step that still crosses a bound
 SCALE_COST = 1e-4           # weight of the missing length of scaled tasks, relative to firm rows
-SLACK = 0.1                 # part of a margin by which a distance may be too small, unreported
+SLACK = 0.1                 # fraction of a margin by which a distance may fall short unreported
 REVERSAL = 0.25             # a reversal by more than this part of the velocity is an oscillation
 LEAST_SWING = 1e-4          # slowest oscillation that is damped [rad/s, m/s]
-SWING_GROWTH = 30           # factor of the damping with each reversal
+SWING_GROWTH = 30           # factor of the damping in each solve with a reversal
 MOST_SWING = 1e2            # largest damping of oscillations, relative to the diagonal of H
-FADING = 0.9                # factor of the damping in each step without a reversal
+FADING = 0.9                # factor of the damping in each solve without a reversal
 
 
 @part
@@ -155,7 +155,7 @@ def fill_missed(problem, A, bounds, x, firm, missed):
 
 @part
 def crosses_bound(rows, after):
-    """Return whether the values `after` (m,) leave the bounds of a row or violate them more."""
+    """Return whether values `after` (m,) leave the bounds of a row or increase a violation."""
     for i in range(len(after)):
         if rows[row.KIND, i] == row.BOUNDED:
             if (after[i] < min(rows[row.LOWER, i] - BOUND_TOLERANCE, rows[row.VALUE, i])
@@ -185,10 +185,10 @@ def fill_exceeded_limits(box, step, dt, out):
 @part
 def drop_futile_pushes(rows, missed, first):
     """
-    Stop widening distances (rows from `first` on) that cannot grow; return whether it stopped any.
+    Stop widening distances (rows from `first` on) that cannot grow; return whether there are any.
 
-    Such rows contradict each other or the robot's kinematics; pushing on would only make the
-    robot oscillate. Pairs in contact are still pushed apart.
+    Such rows contradict each other or the robot's kinematics; widening them further would only
+    make the robot oscillate. Pairs in contact are still pushed apart.
     """
     found = False
     for i in range(first, len(missed)):
@@ -218,8 +218,8 @@ def damp_oscillations(step, box, dt):
     Damp joints that reverse from step to step, which no smooth motion does.
 
     Joints oscillate near a singularity, and where a row's gradient changes within a step.
-    A reversal multiplies the damping by SWING_GROWTH, in each solve of a step that is solved again
-    with more pairs; solves without a reversal let it decay.
+    Each solve that reverses a joint multiplies its damping by SWING_GROWTH; all other solves let
+    it decay. A step that is solved again with more pairs counts as several solves.
     (Measured without damping: 6 of 96 arms whose hand was pulled into the base column oscillated
     at up to 1.2 rad/s without end, arms with targets near singularities at up to 1.4 rad/s.)
     """
@@ -236,8 +236,8 @@ def solve_bounded(problem, first, step, missed):
     """
     Fill the step; if it violates bounds, drop futile pushes, then let firm tasks yield.
 
-    Return the scale of firm rows and the scale of scaled tasks. (Measured without yielding: a tool
-    that a hard task led into a wall exceeded its acceleration limits 24-fold.)
+    Return the scale of firm rows and the scale of scaled tasks. (Measured without yielding: an
+    arm whose tool a hard task led into a wall exceeded its acceleration limits 24-fold.)
     """
     scale = solve_priorities(problem, FIRM_SCALE, step, missed)
     if drop_futile_pushes(problem.rows, missed, first):
@@ -257,7 +257,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     Fill step (n,) with the joints' motion in dt, and move x (nx,) by it.
 
     `given` (NUMBERS, m), `gaps` (k, NUMBERS + n) and `box` (COLUMN_NUMBERS, n) are the tables of
-    functions, pairs and joints, see `velocity_rows`; the values in `given` are filled.
+    functions, pairs and joints, see `velocity_rows`; the row VALUE of `given` is filled.
     Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
     `limbs` (levels + 1, n) has the limb of each joint for each priority, and in the last row for
     the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia` (n, n), or

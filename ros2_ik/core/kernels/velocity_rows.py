@@ -1,4 +1,4 @@
-"""Row numbers of the tables that pass a step of velocity IK to compiled code."""
+"""Row indices of the tables that describe a step of velocity IK to compiled code."""
 
 from collections import namedtuple
 
@@ -10,7 +10,7 @@ add_source(lambda: None)    # this file: its numbers are compiled into the loops
 UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
 # table `rows` (NUMBERS, m + k), a column for each row of a function, then for each pair of bodies;
 # the value of a pair is the distance
-(KIND, VALUE, TARGET, RATE,     # kind; value, target [units of f]; its rate [units of f/s]
+(KIND, VALUE, TARGET, RATE,     # kind; value, target [units of f]; target rate [units of f/s]
  SHARE, WEIGHT, DAMPING, LIMB,  # part of the error that a step corrects; weight; damping; limb
  LOWER, UPPER, SLOWEST, FASTEST,    # bounds of value [units of f] and of rate [units of f/s]
  PUSH,                          # largest rate back to a violated bound [units of f/s]

@@ -1,4 +1,4 @@
-"""Escape of colliding solutions from contact; detection of contacts that all solutions have."""
+"""Moving colliding solutions out of contact; detecting contacts that all solutions share."""
 
 from collections import deque
 from functools import cached_property
@@ -16,23 +16,23 @@ from ros2_ik.core.solvers.solver import Attempt, Budget
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 from ros2_ik.core.status import ExitFlag
 
-# distance to which pairs in contact are pushed apart [m]
+# minimum distance of all pairs that a push demands [m]
 GAP = 2e-3
-# pairs up to this distance take part in the push [m]
+# a push ignores pairs farther apart than this [m]
 INFLUENCE_DISTANCE = 0.15
 # penetration beyond the tolerances above which a tip's contact is unavoidable [m]
 UNAVOIDABLE_DEPTH = 1e-4
-# With restarts, one of this many colliding solutions is pushed. If all were pushed, searches for
-# blocked targets of a UR5 would take twice as long. If none were pushed, searches for reachable
-# targets near obstacles would take twice as long, and more solutions would be far from the seed.
+# With restarts and without costs, one of this many colliding solutions is pushed. If all were
+# pushed, searches for blocked targets of a UR5 would take twice as long. If none were pushed, so
+# would searches for targets near obstacles, and more solutions would be far from the seed.
 PUSH_INTERVAL = 8
-# length of a step of a self-motion [rad, m]
+# norm of one step of a self-motion, over all joints [rad, m]
 STEP_LENGTH = 0.5
 # maximum number of steps, in both directions together
 MAX_STEPS = 30
-# maximum number of iterations that lead back to the targets after a step
+# maximum number of iterations that correct the target errors after a step
 CORRECTION_ITERATIONS = 6
-# largest distance of a solution from a visited one to count as on the same curve [rad, m]
+# no walk starts at a solution this close to a visited one in every joint [rad, m]
 VISITED_DISTANCE = 0.1
 
 
@@ -40,9 +40,9 @@ class Clearance:
     """
     Moves colliding solutions of one problem out of contact.
 
-    With targets alone, no floating joint and more joints than rows, `SelfMotion` moves solutions.
-    Otherwise they are pushed: `sqp` solves the problem with minimum distances as constraints. With
-    `restarts` and without costs, only every eighth solution is pushed.
+    `SelfMotion` moves the solutions of problems with targets alone, more active columns than rows
+    and no active floating joint. Solutions of other problems are pushed: `sqp` adds minimum
+    distances as constraints. With `restarts` and without costs, only every eighth is pushed.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:
@@ -80,9 +80,9 @@ class SelfMotion:
     Searches the solutions of a redundant robot for one without contact.
 
     If the targets have fewer rows than the robot has active joints, each solution lies on a curve
-    (or surface) of solutions. The curve is followed in both directions, alternately, until a
-    solution has no contact or both directions end: at joint limits, or at a step from which no
-    solution is reached. Visited solutions are remembered and not visited again.
+    (or surface) of solutions. Two walks follow the curve in both directions, up to a solution
+    without contact, to joint limits, to a step that finds no solution, or until MAX_STEPS or the
+    budget is used up. No walk starts near a visited solution.
 
     Measured for a Panda among boxes, in cases where the descent from a near seed ends in contact:
     without self-motion the solution is far from the seed in a third of the cases; with
@@ -97,7 +97,7 @@ class SelfMotion:
         self._step = step_along.run
         self._given = (rows.limits, rows.rows, rows.bounds,
                        LevenbergMarquardt(problem).options)
-        # first direction: arbitrary, but reproducible and not along an axis
+        # first direction: arbitrary, but reproducible and not along a single joint
         self._direction = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))
         self._visited = np.empty((0, len(problem.active.indices)))
 

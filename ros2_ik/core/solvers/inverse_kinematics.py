@@ -42,7 +42,7 @@ from ros2_ik.core.solvers.solve import solve
 
 # smallest influence distance of a minimum-distance constraint [m]
 MIN_INFLUENCE = 0.1
-# influence distance of an upper bound, beyond any arm's surroundings [m]
+# influence distance for an upper bound of the distance, larger than any arm's workspace [m]
 MAX_INFLUENCE = 100.0
 Vector = Sequence[float] | Array
 Part = TypeVar('Part', Constraint, Cost, PoseTarget)
@@ -52,8 +52,8 @@ class InverseKinematics:
     """
     Drake's InverseKinematics in snake_case; the argument order is Drake's, except for X_AbarA.
 
-    Frames are names, or None for the root frame. A point is in metres in the frame that ends its
-    name: p_AQ is point Q in frame A. Angles are in radians; bounds are inclusive and may be
+    Frames are names, or None for the root frame. The names of points give their frame: p_AQ is
+    point Q in frame A [m]. Angles are in radians; bounds are inclusive and may be
     infinite. Each `add_` method returns the Constraint, Cost or PoseTarget that it added, which is
     also the handle for `remove`.
 
@@ -104,7 +104,7 @@ class InverseKinematics:
         """
         Keep point Q of frame B within a box of frame A: p_AQ_lower <= p_AQ <= p_AQ_upper [m].
 
-        X_AbarA, a (4, 4) array or pinocchio.SE3, is the pose in `frame_A` of the box axes, by
+        X_AbarA, a (4, 4) array or pinocchio.SE3, is the pose of the box axes in `frame_A`, by
         default the identity. (In Drake, X_AbarA comes before the bounds.)
         """
         return self.add_constraint(FramePosition(self._frame(frame_B), p_BQ, frame_A, X_AbarA),
@@ -213,7 +213,7 @@ class InverseKinematics:
         """
         Keep joints (None: all) within bounds [rad] or [m], in addition to their limits.
 
-        For a continuous joint full turns do not count: the bounds apply to its angle in (-pi, pi],
+        Full turns of a continuous joint do not count: the bounds apply to its angle in (-pi, pi],
         or, if both bounds are finite, to its angle within half a turn of their middle.
         """
         if names is None or isinstance(names, str):
@@ -296,7 +296,7 @@ class InverseKinematics:
         Add a cost.
 
         A KinematicFunction f adds 1/2 (f - target)^T W (f - target) with W = `weight`. A callable
-        of a configuration adds its number times `weight`. A Cost is added as it is. Raises
+        of a configuration adds its result times `weight`. A Cost is added unchanged. Raises
         InvalidConstraintError for a target or weight that does not apply.
         """
         if isinstance(function, KinematicFunction):
@@ -327,7 +327,7 @@ class InverseKinematics:
         """
         Solve from a seed, with the options of `solve`, and set `configuration` to `best_q`.
 
-        Joints missing in the seed start at `robot.neutral`.
+        Joints missing in the seed start at `robot.neutral`, locked joints at their locked values.
         """
         solution = solve(self._problem(seed), **options)
         self._best_q = solution.best_q

@@ -23,7 +23,7 @@ from ros2_ik.core.status import ExitFlag
 
 # consecutive iterations without progress after which a descent ends; a restart is then faster
 MAX_STALLED_ITERATIONS = 6
-# progress: |e|^2 below this multiple of its best value
+# an iteration makes progress if |e|^2 falls below this multiple of its lowest value
 DROP = 0.8
 # default `damping_bias`
 BIAS = 1e-10
@@ -36,18 +36,18 @@ class LevenbergMarquardt(Solver):
     """
     Damped Gauss-Newton steps on the pose errors e: (J'J + lambda I) dq = J'e.
 
-    lambda = `damping` |e|^2 + `damping_bias`, which nearly vanishes at the target (Sugihara,
-    "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO
-    2011). Without `use_error_damping`, lambda = `damping_bias`. If a step would move a joint
-    beyond its limit, the joint is held at the limit and the step is solved for the other joints.
-    Descents from random starts ignore limits a full turn or more apart: full turns bring their
-    ends within these limits.
+    lambda = `damping` min(|e|^2, 100) + `damping_bias`, which nearly vanishes at the target
+    (Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE
+    T-RO 2011). Without `use_error_damping`, lambda = `damping_bias`. A joint at its limit that a
+    step would move beyond the limit is held, and the step is solved for the other joints.
+    Descents from random starts ignore limits that are a full turn or more apart: full turns then
+    bring the joint back within its limits.
 
     A descent takes at most `attempt_iterations`. It ends earlier if six consecutive iterations do
     not bring |e|^2 below 0.8 of its lowest value so far, or if one of MATLAB's two tolerances is
     met (the weights in e are scaled so that the largest is 1):
 
-    - `step_tolerance` [rad, m]: bound on the step (None: unused);
+    - `step_tolerance` [rad, m]: a smaller step of all joints ends the descent (None: unused);
     - `solution_tolerance`: bound on |e| for success (None: half the tolerances of the targets).
 
     MATLAB's defaults are 1e-12 and 1e-6, a `damping` of 0.5 and a bias of 0.0025.
@@ -82,7 +82,7 @@ class LevenbergMarquardt(Solver):
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts` in one compiled call for each part; see `Solver.find`."""
         parts, left = _parts(problem), budget.iterations
-        # joints of no part stay at the start, which may be outside of their limits
+        # active joints of no part stay at the start, clamped to their limits
         q = problem.start.copy() if len(parts) == 1 else problem.within_limits(problem.start)
         error, flag, iterations, used, following = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
         for part in parts:
@@ -142,17 +142,16 @@ class Part(NamedTuple):
     start that suits one arm rarely suits the other.
     """
 
-    # numbers, layout and addresses of the program, rows with finite bounds, their bounds (4, k),
-    # and the part's joints: indices in q, numbers of angles, first values of floating joints
+    # the arguments `numbers` to `bases` of `find_poses`, for the part's own program
     arrays: tuple[Array | Indices, ...]
-    # numbers of the part's values among the active values
+    # indices of the part's joint values in the active values
     values: Indices | slice
-    # numbers of the part's targets (None: all)
+    # indices of the part's targets (None: all)
     targets: Indices | slice | None
 
 
 def _parts(problem: IKProblem) -> list[Part]:
-    """Return the parts of a problem, cached for its structure and values of locked joints."""
+    """Return the parts of a problem; the cache keeps those of the last locked joint values."""
     cache = problem.structure.solvers
     indices, values, parts = cache.get('lm', (None, b'', []))
     if indices is None or len(indices) and problem.start[indices].tobytes() != values:
@@ -173,7 +172,7 @@ def _parts(problem: IKProblem) -> list[Part]:
 
 
 def _rows_of_parts(problem: IKProblem) -> list[tuple[list[int] | None, ProblemRows]]:
-    """Return the numbers of the targets (None: all) and the rows of each part of a problem."""
+    """Return the indices of the targets (None: all) and the rows of each part of a problem."""
     groups, robot = _target_groups(problem), problem.robot
     if len(groups) == 1:
         return [(None, ProblemRows(problem, screw_to))]
@@ -183,7 +182,7 @@ def _rows_of_parts(problem: IKProblem) -> list[tuple[list[int] | None, ProblemRo
 
 
 def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
-    """Return groups of targets that share active joints: target numbers and joint names."""
+    """Return groups of targets that share active joints: target indices and joint names."""
     active = set(problem.active.names)
     groups: list[tuple[list[int], set[str]]] = []
     for t, target in enumerate(problem.targets):
@@ -196,9 +195,9 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
         for group in [group for group in groups if group[1] & names]:
             groups.remove(group)
             numbers, names = group[0] + numbers, group[1] | names
-        # ascending, as the programs and the poses of a part have the same order
+        # ascending: a part's functions and its poses must have the same order
         groups.append((sorted(numbers), names))
-    # all targets usually depend on a floating base: a problem with one is not split
+    # a problem with an active floating base is not split: usually all targets depend on the base
     is_split = len(groups) > 1 and not len(problem.active.floating_starts)
     return groups if is_split else [(list(range(len(problem.targets))), active)]
 
@@ -207,8 +206,8 @@ def screw_to(target: PoseTarget) -> KinematicFunction:
     """
     Return the error function of a target for `lm`.
 
-    A target with weights uses FramePose, whose rows of position and rotation are independent: a
-    free axis does not change the other rows.
+    If a weight is not 1, the function is FramePose, whose rows of position and rotation are
+    independent: a free axis does not change the other rows.
     """
     if not target.whole:
         return target.function

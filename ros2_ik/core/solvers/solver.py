@@ -27,9 +27,9 @@ class Budget:
     """
     Deadline, remaining iterations and cancel flag of one search.
 
-    `deadline` is a time of the monotonic clock (`time.monotonic`) [s], which all processes of a
-    machine share. The search subtracts used iterations from `iterations`. The search is cancelled
-    when `cancel` is set (an event) or returns True (a callable).
+    `deadline` and `started` are times of the monotonic clock (`time.monotonic`) [s], which all
+    processes of a machine share. The search subtracts used iterations from `iterations`. The
+    search is cancelled when `cancel` is set (an event) or returns True (a callable).
     """
 
     deadline: float = math.inf
@@ -60,7 +60,7 @@ class Budget:
 
 class Attempt(NamedTuple):
     """
-    Result of a descent: q (nq,), the squared error of the hard rows, and the reason for the end.
+    Result of a descent: q (nq,), squared error of the hard rows, and reason for its end.
 
     `cost` is the sum of the costs if the solver minimizes costs. q meets the hard rows if `holds`
     is True, whatever the exit flag, or if the exit flag is CONVERGED.
@@ -87,9 +87,9 @@ class Solver:
     overrides `attempt`, or `find` if it descends from several starts in one call: each calls the
     other by default. `Search` handles restarts, selection and collisions, `accept` decides on
     success. `kinds` are the `IKProblem.kinds` that the solver supports. `batch_size` is the best
-    number of starts for one call of `find`. `finds_starts` is True if `find` skips near starts of
-    far targets, chooses full turns, and accepts problems that differ from the solver's own only in
-    target poses, start and limits.
+    number of starts for one call of `find`. `finds_starts` is True if `find` skips the starts near
+    the seed for far targets, chooses full turns, and accepts problems that differ from the
+    solver's own only in target poses, start and limits.
     """
 
     name: ClassVar[str]
@@ -126,7 +126,7 @@ S = TypeVar('S', bound=type[Solver])
 
 def register_solver(name: str) -> Callable[[S], S]:
     """
-    Register a Solver class under a name (decorator).
+    Return a decorator that registers a Solver class under a name.
 
     Other packages register their solvers in the entry point group `ros2_ik.solvers`. Raises
     TypeError for a class that overrides neither `attempt` nor `find`.

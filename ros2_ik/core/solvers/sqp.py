@@ -33,28 +33,28 @@ TRUST = 0.7
 COST_ITERATIONS = 60
 # product of active columns and starts in a batch, about 0.5 ms of work
 BATCH_COLUMNS = 56
-# number of position columns of a base joint, which come before the rotation
+# number of position columns of a joint with several values; the rotation columns follow
 _POSITIONS = {'floating': 3, 'planar': 2}
 
 
 @register_solver('sqp')
 class SequentialQuadratic(Solver):
     """
-    Gauss-Newton SQP whose quadratic programs have the joint limits and bounds as constraints.
+    Gauss-Newton SQP: the joint limits and the bounds of the rows constrain each quadratic program.
 
     Phase 1, hard rows alone: each step dq minimizes
 
         1/2 |dq|^2 + 1/(2 rho) |slack|^2  with  lower <= f + J dq + slack <= upper,
 
-    dq within the joint limits and at most TRUST in each column (positions of base joints
-    excepted), and rho = DAMPING min(|violation|^2, 100) + 1e-9. The slack makes every step
+    dq within the joint limits and at most TRUST in each column (except the positions of planar and
+    floating joints), and rho = DAMPING min(|violation|^2, 100) + 1e-9. The slack makes every step
     feasible; an infeasible problem ends at a local minimum of the violation. Phase 1 takes at most
     `attempt_iterations` steps.
 
     Phase 2, if there are costs: the same with the Gauss-Newton matrix of the costs and a
     Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,
-    rotations). A step that reduces the L1 merit too little gets a second-order correction back to
-    the hard rows, or else is shortened (Nocedal and Wright, "Numerical Optimization", ch. 18).
+    rotations). If a step reduces the L1 merit too little, a second-order correction back to the
+    hard rows is tried, then shorter steps (Nocedal and Wright, "Numerical Optimization", ch. 18).
     """
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
@@ -73,7 +73,7 @@ class SequentialQuadratic(Solver):
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _trust_region(self) -> Array:
-        """Return the largest step of each active column (n,); unbounded for base positions."""
+        """Return the largest step of each active column (n,): TRUST, or FAR for base positions."""
         active = self.problem.active
         largest = np.full(len(active.columns), TRUST)
         for joint in active.multi_value_joints:
@@ -83,7 +83,7 @@ class SequentialQuadratic(Solver):
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
-        """Descend from `starts`, one after another, until the hard rows hold."""
+        """Descend from `starts`, one after another, until the hard rows hold; then lower costs."""
         attempt, used = self._find_feasible(draw_starts(self.problem, starts), budget)
         # without active joints, the cost is constant
         if (attempt.exit_flag is ExitFlag.CONVERGED and self.problem.costs
@@ -92,7 +92,7 @@ class SequentialQuadratic(Solver):
         return attempt, used, starts.first + used
 
     def _find_feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        """Run phase 1 from `starts` (k, nq) in order; return the best attempt and starts used."""
+        """Run phase 1 from `starts` (k, nq) in order; return the best attempt and starts tried."""
         rows, stop = self.rows, budget.interrupted()
         most = 0 if stop else budget.iterations
         # the loop overwrites x with the ends of the descents
@@ -123,7 +123,7 @@ class SequentialQuadratic(Solver):
         flag = budget.flag or flag
         attempt = Attempt(self._with_active(begin.q, x), begin.error,
                           begin.iterations + iterations, ExitFlag(flag), cost, holds=True)
-        # the last iterate is cheaper but slightly violates the hard rows: correct it by phase 1
+        # the last iterate is cheaper but slightly violates the hard rows: phase 1 corrects it
         if cost_of_last < cost:
             back, _ = self._find_feasible(self._with_active(begin.q, last)[None], replace(
                 budget, iterations=budget.iterations - attempt.iterations))
@@ -139,7 +139,7 @@ class SequentialQuadratic(Solver):
 
     def _run_phase_2(self, x: Array, last: Array, limit: int,
                      interrupted: Callable[[], object] | None) -> tuple[float, float, int, int]:
-        """Run `lower_cost` from x (n,), at most `limit` iterations; both x and `last` are set."""
+        """Run up to `limit` iterations of `lower_cost` from x (n,); overwrites x and `last`."""
         rows = self.rows
         found: tuple[float, float, int, int] = rows.program.run(
             self._lower_cost, interrupted, x, rows.limits, rows.rows, rows.bounds, *rows.costs,

@@ -14,16 +14,16 @@ from ros2_ik.core.errors import UnknownObjectError
 from ros2_ik.core.kernels import velocity_rows as column
 from ros2_ik.core.kernels.velocity import SLACK
 
-ROW_DISTANCE = 0.01     # distance above the margin below which a pair always gets a row [m]
+ROW_DISTANCE = 0.01     # gap (distance - margin) up to which a pair gets a row in any case [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
-LOOKAHEAD = 1.2         # search distance / distance up to which pairs needed rows in the last step
+LOOKAHEAD = 1.2         # search distance relative to the gap up to which the last step needed rows
 PATH_RATIO = 1.01       # largest ratio of path length to distance between start and end
-MIN_SLACK = 1e-6        # accepted violation of a margin, if SLACK * margin is smaller [m]
+MIN_SLACK = 1e-6        # accepted violation of a margin if SLACK * margin is smaller [m]
 EPSILON = 1e-9          # difference below which two distances are equal [m]
-REUSE_DISTANCE = 0.003  # distance above the margin below which rows are kept for later steps [m]
+REUSE_DISTANCE = 0.003  # gap (distance - margin) below which rows are kept for later steps [m]
 REUSE_MOTION = 0.05     # motion of any joint after which a kept row is dropped [rad, m]
-MAX_PAIRS = 40          # number of pairs of a barrier that become rows of a step, the nearest ones
-GRADIENT_JUMP = 0.02    # change of a gradient above which nearest points have jumped [m/rad, 1]
+MAX_PAIRS = 40          # maximum number of pairs of a barrier that get rows in a step: the nearest
+GRADIENT_JUMP = 0.02    # change of a gradient that counts as a jump of nearest points [m/rad, 1]
 
 
 class NearPair(NamedTuple):
@@ -90,7 +90,7 @@ class DistanceConstraints:
 
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, list[float]],
                   owned: bool = False) -> None:
-        """Use another checker, with velocities (3,) [m/s] of moving objects by name."""
+        """Use another checker and object velocities (3,) [m/s]; see VelocityProgram.set_scene."""
         self._checker, self._is_owned = self._narrowed(checker), owned
         self._check, self._is_new, self._has_moved = self._checker.nearness, True, False
         self._set_velocities(velocities)
@@ -122,7 +122,7 @@ class DistanceConstraints:
         self._object_motion = speed * self._dt
 
     def near(self, q: Array) -> DistanceRows:
-        """Return the rows of the pairs near q (nq,), assuming the last step's approach speeds."""
+        """Return rows of pairs near q (nq,), as if they approached as fast as in the last step."""
         # without bounds from an earlier step: compute all bounds from scratch
         if self._is_new:
             self._ahead = self._check.near_pairs.follow(q)
@@ -163,7 +163,7 @@ class DistanceConstraints:
         return self._check.distances(data, at, reach, most)
 
     def _find_rows(self) -> DistanceRows:
-        """Compute the rows of all pairs whose distance may be below `_reach`."""
+        """Compute the rows of the nearest pairs with distances below `_reach`; add kept rows."""
         self._near, self._nearest, self._next = self._none, np.inf, []
         if (self._here.least < self._reach).any():
             found = self._distances(self._here, self._reach, MAX_PAIRS)
@@ -217,7 +217,7 @@ class DistanceConstraints:
                 for gap, row, pair in zip(gaps, rows, pairs, strict=True) if gap < within]
 
     def excess_at(self, end: Array) -> float:
-        """Return by how much [m] distances at `end` (nq,) are below the least allowed one."""
+        """Return how far [m] the smallest distance at `end` (nq,) is below what is allowed."""
         # least allowed: margin minus slack, or the smallest distance at the start if smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._ahead.q):

@@ -36,7 +36,7 @@ from ros2_ik.core.velocity.velocity_result import (
 
 DAMPING = 1e-9      # default weight of |dq|^2
 MAX_SEARCHES = 3    # largest number of solves of a step that approaches pairs without rows
-OWN_EXCESS = 1e-6   # excess of a step beyond that of the driven joints alone, to halve it [m]
+OWN_EXCESS = 1e-6   # a step is halved if it exceeds the driven joints' own excess by this [m]
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _NO_INERTIA = np.zeros((0, 0))
@@ -54,7 +54,7 @@ class VelocityProgram:
     limits, position limits, distances and barriers, tasks in `constraints`, tasks by priority.
     (Joints brake early enough for position limits, so these are violated only if a joint starts
     outside of them or moves towards them too fast.) A step that would still cross a barrier or
-    come too near to an obstacle is halved, regardless of acceleration limits.
+    come too near to an obstacle is halved, up to 8 times, regardless of acceleration limits.
 
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () means no limits.
     `kinetic_energy` is the weight of 1/2 v^T M v: with it the motion prefers light links. `locked`
@@ -228,8 +228,8 @@ class VelocityProgram:
 
         `velocities` (3,) [m/s] of moving objects, by name, are in the root frame; the robot evades
         these objects. Tasks and upper bounds of distances continue to use the scene with which
-        they were made. `owned`: nothing else uses the checker, so `move_objects` changes it, not a
-        copy. Raises InvalidOptionError if the program has no barrier of distances.
+        they were made. `owned` is True if nothing else uses the checker: `move_objects` then needs
+        no copy. Raises InvalidOptionError if the program has no barrier of distances.
         """
         moving = self._checked_velocities(velocities)
         for distances in self._distances:
@@ -335,8 +335,8 @@ class VelocityProgram:
         driven = self._box[row.ACCELERATION] == 0
         excess, allowed = self._excess_at(found.q), (0.0,) * len(self._distances)
         if any(excess):
-            # driven joints may approach what the other joints cannot move away: stopping these
-            # would not help
+            # an excess that the driven joints cause alone is allowed: stopping the other joints
+            # would not reduce it
             alone = pin.integrate(self.robot.model, q, np.where(driven, found.step, 0.0))
             allowed = tuple([by and by + OWN_EXCESS for by in self._excess_at(alone)])
             excess = self._excess_at(found.q)
@@ -353,7 +353,7 @@ class VelocityProgram:
         return found._replace(code=kernel.RELAXED if is_relaxed else found.code, excess=excess)
 
     def _excess_at(self, end: Array) -> tuple[float, ...]:
-        """Return the excess of each barrier of distances at the end of a step, (nq,)."""
+        """Return the excess of each barrier of distances at `end` (nq,), the end of a step."""
         return tuple([distances.excess_at(end) for distances in self._distances])
 
     def near_pairs(self, within: float) -> list[NearPair]:
