@@ -1,6 +1,5 @@
 """`ros2_ik picture`, judged by the pixels of its files."""
 
-
 import numpy as np
 import pytest
 
@@ -114,6 +113,7 @@ def test_missing_mesh_is_named(command, tmp_path):
     (['panda', '-o', 'no_folder/x.png'], "'no_folder/x.png': only PNG files"),
     (['panda'], 'required: -o/--output'),
     (['panda', '-o', 'x.png', '--size', 10, 100], "'10' is not a whole number from 100 to 8000"),
+    (['panda', '-o', 'x.png', '--xyz', 1, 0, 0, '--tip', 'x'], 'INVALID_LINK_NAME: --tip: '),
     (['panda', '-o', 'x.png', '--from', 0, 'nan'], "'nan' is not a number from -360 to 360"),
 ])
 def test_malformed_command_lines_are_refused(command, tmp_path, monkeypatch, words, reason):

@@ -6,10 +6,12 @@ import pytest
 
 from ros2_ik.core import (
     Configuration,
+    Mesh,
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
     Polyhedron,
+    region_surfaces,
     RegionDistance,
     Robot,
 )
@@ -81,9 +83,11 @@ def test_half_spaces_equal_those_of_drake():
         np.testing.assert_allclose(J, gradient, atol=1e-9)
 
 
-def test_polyhedron_needs_three_columns_for_each_point():
+def test_polyhedron_of_other_columns_and_flat_region_are_refused():
     with pytest.raises(InvalidConstraintError, match='rows of 6 numbers, 3 for each of 2 points'):
         Polyhedron('tip', [P, Q], [[1, 0, 0]])
+    with pytest.raises(InvalidConstraintError, match='a flat Mesh has no volume'):
+        region_surfaces([(Mesh([P, Q, N], [[0, 1, 2]]), None)])
 
 
 @pytest.mark.parametrize('kind', [1, 2])

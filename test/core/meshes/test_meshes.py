@@ -196,6 +196,8 @@ def test_arrays_are_cached_on_disk_and_corrupt_files_are_replaced(own_cache, con
     assert (cache.cached('test', key, lambda: {'points': points})['points'] == points).all()
     path.rename(path.with_stem(f'copy_{key}'))
     assert (cache.cached('test', f'copy_{key}', dict)['points'] == points).all()
+    path.mkdir()    # cannot be replaced by a file
+    assert (cache.cached('test', key, lambda: {'points': points})['points'] == points).all()
     assert not list(own_cache.rglob('*.part'))
 
 

@@ -155,9 +155,12 @@ def test_equal_poses_need_no_motion(panda):
     assert touching.solution().status is Status.START_STATE_IN_COLLISION
 
 
-def test_search_that_was_not_run_reports_no_success(panda):
+def test_search_that_was_not_run_or_leaves_the_path_reports_no_success(panda):
     asked, _ = search(panda, [(0, 0, 0), (0, 0.1, 0)])
     assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction == 0.0
     asked.budget.cancel = lambda: True
     asked.run()
     assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction < 1.0
+    asked, _ = search(panda, [(0, 0.2, 0), (0.05, 0.4, 0)])
+    asked.options = PathOptions(spacing=0.1, max_deviation=1e-5, hold_start=True)
+    assert asked.run() and asked.solution().status is Status.INVALID_MOTION_PLAN
