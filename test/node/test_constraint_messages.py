@@ -152,6 +152,7 @@ WRONG = [
      'T_relative_A takes x y z [m], and roll pitch yaw [rad] or a quaternion x y z w, not [0.0'),
     ('frame_position', {'frame': HAND}, {**EXACT, 'soft': True, 'weight': [1.0, 2.0]}, GOAL,
      'weight of frame_position must be of shape (), (3,) or (3, 3), not (2,)'),
+    ('frame_orientation', {'frame': HAND, 'reference': [0.0] * 4}, EXACT, GOAL, 'reference: the '),
     ('pair_distance', {'first': HAND, 'second': 'bxo'}, ABOVE, OBJECT,
      "unknown link or object with geometry 'bxo'; did you mean 'box'?"),
 ]

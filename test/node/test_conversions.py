@@ -194,6 +194,8 @@ def test_default_group_moves_both_bodies_of_a_distance():
         pair = function('pair_distance', first='left_gripper_base_link', second=second,
                         bounds=Bounds(lower=[0.1]))
         assert moved(robot, [pair], checker=checker) == (group, joints), second
+    with pytest.raises(RequestError, match='neither robot nor scene has geometry'):
+        moved(robot, [pair])
 
 
 def test_default_group_moves_the_joints_between_two_named_frames(panda):
