@@ -11,9 +11,10 @@ from stand_in_arm import Arm, FASTEST, JOINT, LIMIT, LOOK
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Status
+from ros2_ik.core import IKError, Status
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
+from ros2_ik.node.controllers.stream import PositionController
 from ros2_ik.node.controllers.trajectory_controller import seconds_of
 from ros2_ik.node.motion.motion_execution import MotionRequest
 from ros2_ik.node.motion.motion_executor import MotionExecutor
@@ -164,7 +165,18 @@ def test_no_motion_replaces_a_trajectory_that_came_during_its_planning(arm, goal
         executor.run(MotionRequest(arm.robot, {JOINT: 2.0}, avoid_collisions=False,
                                    velocity_scaling=1.0)).send(None)
     assert ended.value.value.message.startswith('nothing was moved: a trajectory of another')
+    executor.close()
+    with pytest.raises(StopIteration, match='PREEMPTED.*the node is being stopped'):
+        executor.run(MotionRequest(arm.robot, {JOINT: 2.0}, stops=executor.stops)).send(None)
     assert not goals
+
+
+def test_position_controller_that_does_not_return_its_joints_is_refused(arm, monkeypatch):
+    client = SimpleNamespace(service_is_ready=lambda: True, call_async=lambda _: (
+        arm.stand(3.0) or SimpleNamespace(done=lambda: False)))
+    monkeypatch.setattr(arm.context.node, 'create_client', lambda *_, **__: client, raising=False)
+    with pytest.raises(IKError, match='did not return parameter joints'):
+        PositionController('c', (JOINT,), '', arm.context).prepare().send(None)
 
 
 def test_motion_goals_have_tolerances_and_braking_goals_have_none(arm, goals):

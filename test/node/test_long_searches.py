@@ -178,7 +178,7 @@ def test_new_search_runs_before_long_ones(pipe, worker, panda):
     assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
 
 
-def test_search_for_an_earlier_robot_fails(pipe, worker, panda):
+def test_search_for_an_earlier_robot_and_an_exception_fail(pipe, worker, panda, monkeypatch):
     here, _ = pipe
     worker.set_robot('b', pickle.dumps(panda))
     for number, key in enumerate(('a', 'b')):
@@ -186,3 +186,6 @@ def test_search_for_an_earlier_robot_fails(pipe, worker, panda):
     found = {result.number: result for result in turns_until(worker, here, 2)[0]}
     assert found[0].solution is None and 'KeyError' in found[0].failure
     assert found[1].solution.success
+    monkeypatch.setattr(Search, 'run', None)
+    begin(worker, 2, panda, reachable(panda, TIP), 'b')
+    assert 'TypeError' in turns_until(worker, here, 1)[0][0].failure

@@ -7,7 +7,7 @@ import pytest
 from scene_harness import HOME
 from stand_in_arm import Arm, JOINT, Positions, Trajectories
 
-from ros2_ik.core import Box, collision_checker, Scene, SceneObject, Status
+from ros2_ik.core import Box, collision_checker, IKError, Scene, SceneObject, Status
 from ros2_ik.node.motion.path_checks import PathChecks
 
 AT, RADIUS, HEIGHT = 1.2, 0.3, 0.55     # of a post in the way of the hand [rad, m, m]
@@ -81,3 +81,10 @@ def test_new_obstacle_in_contact_with_the_arm_is_named(monkeypatch):
     _, around, execution = under_way(monkeypatch, Trajectories, AT, 0.1)
     around.put_post(AT)
     assert 'is in contact at its position' in around.recheck(execution).message
+
+
+def test_contradicting_joint_states_of_another_joint_refuse_the_check(monkeypatch):
+    arm, around, execution = under_way(monkeypatch, Trajectories, 0.1)
+    monkeypatch.setattr(arm.measured, 'contradiction', lambda name: f'{name} contradicts')
+    with pytest.raises(IKError, match='panda_finger_joint1 contradicts'):
+        around.checks.begin(execution, execution.motion, frozenset())
