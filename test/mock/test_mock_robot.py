@@ -192,8 +192,10 @@ def arm(state):
 
 
 def test_position_command_is_a_step_with_its_velocity(streamed):
-    known = streamed.text.count('defect: panda_joint1 moves at')
+    streamed.move(COMMANDS, command(3.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+    streamed.logged('defect: panda_joint1 is at 3, outside its limits [-2.8973, 2.8973]', 0)
     streamed.move(COMMANDS, command(0.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+    known = streamed.text.count('defect: panda_joint1 moves at')
     states = streamed.move(COMMANDS, command(0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
     assert arm(states[1]) == pytest.approx([0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7])
     assert velocities(states[1])[ARM[0]] == pytest.approx(
