@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from judge import RestJudge
 import numpy as np
 import pytest
+from small_robots import joint, urdf
 
 from ros2_ik.cli import main
 from ros2_ik.core import Robot
@@ -21,20 +22,11 @@ COMMAND = Path(__file__).parents[2] / 'scripts' / 'ros2_ik'
 LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
 # two links of 0.5 m and 0.3 m that turn about z, a slide along z at the end
-PLANAR_ARM = """<robot name="planar_arm">
-  <link name="base"/> <link name="upper"/> <link name="fore"/> <link name="slide"/>
-  <joint name="shoulder" type="revolute">
-    <parent link="base"/> <child link="upper"/> <axis xyz="0 0 1"/>
-    <limit lower="-2" upper="2" velocity="1" effort="1"/>
-  </joint>
-  <joint name="elbow" type="continuous">
-    <parent link="upper"/> <child link="fore"/> <axis xyz="0 0 1"/> <origin xyz="0.5 0 0"/>
-  </joint>
-  <joint name="lift" type="prismatic">
-    <parent link="fore"/> <child link="slide"/> <axis xyz="0 0 1"/> <origin xyz="0.3 0 0"/>
-    <limit lower="0" upper="0.2" velocity="1" effort="1"/>
-  </joint>
-</robot>"""
+PLANAR_ARM = urdf(
+    joint('shoulder', 'revolute', 'base', 'upper', axis=(0, 0, 1), limits=(-2.0, 2.0)),
+    joint('elbow', 'continuous', 'upper', 'fore', (0.5, 0, 0), axis=(0, 0, 1)),
+    joint('lift', 'prismatic', 'fore', 'slide', (0.3, 0, 0), axis=(0, 0, 1), limits=(0.0, 0.2)),
+    name='planar_arm')
 
 
 class Run(NamedTuple):

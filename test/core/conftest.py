@@ -8,7 +8,7 @@ import time
 from hypothesis import HealthCheck, settings
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))   # small_robots.py, whatever import mode
+sys.path.insert(0, str(Path(__file__).parent))   # all_shapes.py, whatever import mode
 
 from judge import FileJudge  # noqa: E402
 from small_robots import SMALL  # noqa: E402

@@ -1,26 +1,15 @@
 """A torso that turns about z, with an arm of three joints about y."""
 
+from small_robots import joint, urdf
+
 from ros2_ik.core import Robot
 
-URDF = """<robot name="small_arm">
-  <link name="base"/> <link name="torso"/> <link name="upper"/> <link name="fore"/>
-  <link name="hand"/>
-  <joint name="turn" type="revolute">
-    <parent link="base"/> <child link="torso"/> <axis xyz="0 0 1"/>
-    <limit lower="-3" upper="3" velocity="1" effort="1"/>
-  </joint>
-  <joint name="shoulder" type="revolute">
-    <parent link="torso"/> <child link="upper"/> <axis xyz="0 1 0"/> <origin xyz="0 0 0.4"/>
-    <limit lower="-2" upper="2" velocity="1" effort="1"/>
-  </joint>
-  <joint name="elbow" type="revolute">
-    <parent link="upper"/> <child link="fore"/> <axis xyz="0 1 0"/> <origin xyz="0.3 0 0"/>
-    <limit lower="-2.5" upper="2.5" velocity="1" effort="1"/>
-  </joint>
-  <joint name="wrist" type="continuous">
-    <parent link="fore"/> <child link="hand"/> <axis xyz="0 1 0"/> <origin xyz="0.25 0 0"/>
-  </joint>
-</robot>"""
+URDF = urdf(
+    joint('turn', 'revolute', 'base', 'torso', axis=(0, 0, 1), limits=(-3.0, 3.0)),
+    joint('shoulder', 'revolute', 'torso', 'upper', (0, 0, 0.4), axis=(0, 1, 0),
+          limits=(-2.0, 2.0)),
+    joint('elbow', 'revolute', 'upper', 'fore', (0.3, 0, 0), axis=(0, 1, 0), limits=(-2.5, 2.5)),
+    joint('wrist', 'continuous', 'fore', 'hand', (0.25, 0, 0), axis=(0, 1, 0)), name='small_arm')
 
 SRDF = """<robot name="small_arm">
   <group name="arm"><chain base_link="torso" tip_link="hand"/></group>
@@ -34,19 +23,18 @@ MISSING = 'package://nowhere_at_all/hand.stl'
 
 def small_arm(suffix: str = '', root_joint: str = 'fixed') -> Robot:
     """Return the robot; `suffix` renames its joints."""
-    urdf, srdf = URDF, SRDF
-    for joint in (*ARM, 'turn'):
-        urdf = urdf.replace(f'<joint name="{joint}"', f'<joint name="{joint}{suffix}"')
-    return Robot.from_urdf(urdf, srdf=srdf, root_joint=root_joint)
+    text = URDF
+    for name in (*ARM, 'turn'):
+        text = text.replace(f'<joint name="{name}"', f'<joint name="{name}{suffix}"')
+    return Robot.from_urdf(text, srdf=SRDF, root_joint=root_joint)
 
 
 def arm_without_mesh() -> Robot:
     """Return the robot with a box on `fore` and a missing mesh on `hand`."""
     def collision(shape: str) -> str:
         return f'<collision><geometry>{shape}</geometry></collision>'
-    urdf = URDF
+    text = URDF
     for link, shape in (('hand', f'<mesh filename="{MISSING}"/>'),
                         ('fore', '<box size=".05 .05 .05"/>')):
-        urdf = urdf.replace(f'<link name="{link}"/>',
-                            f'<link name="{link}">{collision(shape)}</link>')
-    return Robot.from_urdf(urdf, srdf=SRDF)
+        text = text.replace(f'<link name="{link}">', f'<link name="{link}">{collision(shape)}')
+    return Robot.from_urdf(text, srdf=SRDF)

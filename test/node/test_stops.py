@@ -48,7 +48,7 @@ def sent(monkeypatch):
 @pytest.mark.parametrize(('urdf', 'given', 'limit'), [
     (2.0, None, 2.0), (2.0, 0.1, 0.1), (2.0, 5.0, 2.0), (0.0, None, 1.0)])
 def test_velocity_limit_is_the_smaller_of_urdf_and_parameter(urdf, given, limit):
-    robot = Robot.from_urdf(URDF.replace('velocity="1"', f'velocity="{urdf}"'))
+    robot = Robot.from_urdf(URDF.replace('velocity="1.0"', f'velocity="{urdf}"'))
     parameters = Values()
     parameters.limits['turn', 'velocity'] = given
     assert motion_limits(robot, ['turn'], parameters).velocity.tolist() == [limit]
