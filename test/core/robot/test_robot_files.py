@@ -36,7 +36,7 @@ def test_shipped_robot_without_srdf_has_the_group_of_its_chain():
     assert list(Robot.load(shipped).groups)     # a chain a leaf
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf',
                            chains={'arm': ['base_link', 'tool0']})
-    assert shipped.load().group('arm').tips == ('tool0',)
+    assert Robot.load(shipped).group('arm').tips == ('tool0',)
     with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
         Robot.load(ShippedRobot('mine', 'an arm', 'nothing.urdf'))
 
