@@ -60,8 +60,8 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
     Not checked are:
     - pairs that no joint moves relative to each other;
     - pairs that the SRDF disables;
-    - pairs in contact in at least 90 % of 200 random configurations (fixed seed), even if there is
-      an SRDF, as it may omit such pairs;
+    - pairs in contact in at least 90 % of 200 random configurations (fixed seed), unless the SRDF
+      enables the pair: an SRDF may omit such pairs;
     - if the SRDF disables no pair, adjacent links: at most one moving joint, and no other link
       with geometry, is between them;
     - if the SRDF disables no pair, pairs in contact in the neutral state that are nowhere deeper
@@ -82,7 +82,7 @@ def _decide(robot: Robot, geometry: RobotGeometry) -> SelfPairs:
                              if not robot.moving_joints(*pair)), RIGID)
     found = ({DISABLED: set(robot.disabled_pairs)} if robot.disabled_pairs
              else {ADJACENT: _adjacent(robot, geometry)})
-    rest = sorted(pairs - set().union(*found.values()) - allowed.keys())
+    rest = sorted(pairs - set().union(*found.values(), robot.enabled_pairs) - allowed.keys())
     found[TOUCHING], neutral = _sampled(robot, geometry, rest)
     found[NEUTRAL] = set() if robot.disabled_pairs else neutral
     for reason, some in found.items():

@@ -86,7 +86,7 @@ class Robot:
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
         self._set_limits()
         self.passive_joints = semantics.passive_joints
-        self.disabled_pairs = semantics.disabled_pairs
+        self.disabled_pairs, self.enabled_pairs = semantics.disabled_pairs, semantics.enabled_pairs
         self.groups = semantics.groups(self.joint_names)
         # without fixed and mimic joints, and without joints with a wrong number of values
         self.group_states = {

@@ -77,7 +77,7 @@ class Semantics:
         self.states: dict[str, dict[str, dict[str, list[float]]]] = {}
         for element in root.findall('group_state'):
             self._add_state(element)
-        self.disabled_pairs = self._pairs(root)
+        self.enabled_pairs, self.disabled_pairs = self._pairs(root)
         self.passive_joints = frozenset(
             self._known(element.get('name', ''), self._joints, 'passive joint')
             for element in root.findall('passive_joint')) - {''}
@@ -146,8 +146,8 @@ class Semantics:
                                       f"state '{name}', joint '{key}'")
         self.states.setdefault(group, {})[name] = values
 
-    def _pairs(self, root: Element) -> frozenset[tuple[str, str]]:
-        """Return the pairs of links whose collisions are disabled."""
+    def _pairs(self, root: Element) -> tuple[frozenset[tuple[str, str]], ...]:
+        """Return the pairs of links whose collisions are enabled explicitly, and disabled ones."""
         enabled, disabled = (
             {sorted_pair(*(self._known(element.get(key, ''), self._links, f'link of {tag}')
                            for key in ('link1', 'link2'))) for element in root.findall(tag)}
@@ -157,4 +157,5 @@ class Semantics:
             link = self._known(element.get('link', ''), self._links, 'link of disable_default')
             disabled |= {sorted_pair(link, other) for other in self._links - {link}} - enabled
         # `_known` returns '' for unknown links
-        return frozenset(pair for pair in disabled if '' not in pair)
+        return tuple(frozenset(pair for pair in pairs if '' not in pair)
+                     for pairs in (enabled, disabled))
