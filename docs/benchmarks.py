@@ -113,7 +113,7 @@ def table(found: dict[str, Any]) -> str:
         f'{found["date"]}; {found["machine"]}; {versions}. Times: {found["clock"]}. The solvers '
         f'take turns after {turn(found["turns"])}. Each row of the table has {count} problems'
         f'{f" ({fewer})" * bool(fewer)}. Cells: success within {limit} ms / at all, '
-        'mean [ms], p99 [ms], false successes: mean over that of ros2_ik.', '',
+        'mean [ms], p99 [ms], false successes; in bold, the mean divided by that of ros2_ik.', '',
         f'| problem | {" | ".join(solvers)} |', f'|---{"|---" * len(solvers)}|']
     for row, (name, of) in zip(found['rows'], ratios(found), strict=True):
         cells = [cell(row['solvers'].get(solver), limit) for solver in solvers]

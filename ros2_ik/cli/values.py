@@ -56,7 +56,7 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
 
 
 def _states(robot: 'Robot', home: Mapping[str, float] | None) -> dict[str, dict[str, Any]]:
-    """Return joint values by name of a state, of all groups together."""
+    """Return joint values by name of each state, merged over all groups, with `home` if given."""
     states: dict[str, dict[str, Any]] = {}
     for group in robot.group_states.values():
         for name, joints in group.items():

@@ -102,7 +102,7 @@ def make_function(message: 'Function', robot: Robot,
     """
     Return the function that a message describes, bound to the robot.
 
-    Raises RequestError and IKError, which name the field.
+    Raises RequestError or another IKError, whose message names the field.
     """
     given: dict[str, FieldValue] = {}
     for field in FRAMES:

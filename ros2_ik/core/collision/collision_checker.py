@@ -137,7 +137,7 @@ class CollisionChecker:
         Return contacts at q (nq,) that remain if a frame moves by `shift` [m] and `turn` [rad].
 
         They are contacts of geometries rigid with the frame (no joint of `moving` is between them)
-        with fixed geometries. `robot` is the checker's robot, with added frames if `frame` is one.
+        with fixed geometries. `robot` is the checker's robot, and may have added frames.
         """
         found, movers = list[Contact](), {*moving}
         origin = Configuration(robot, q).placement(frame).translation

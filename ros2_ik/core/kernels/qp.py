@@ -1,4 +1,4 @@
-"""A dense solver of small quadratic programs with a box and soft rows, for one step."""
+"""A dense solver of small quadratic programs with a box and soft rows; each yields a step."""
 
 import math
 

@@ -29,7 +29,7 @@ def is_firm(kind):
 
 @inner_part
 def requested_change(rows, i, dt):
-    """Return the change of row i in a step of dt [s] that its task requests."""
+    """Return the change that the task of row i requests in a step of dt [s]."""
     return rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i]) + rows[row.RATE, i] * dt
 
 

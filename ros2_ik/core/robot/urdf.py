@@ -115,9 +115,10 @@ def _axis(element: Element, name: str, kind: str) -> tuple[float, ...]:
 
 def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float]:
     """
-    Return the lower, upper and velocity limit of a joint; those that it lacks are infinite.
+    Return the lower, upper and velocity limit of a joint.
 
-    The soft limits of a <safety_controller> narrow the limits, as in MoveIt.
+    Missing limits are infinite, but if only one of lower and upper is missing, it is 0. The soft
+    limits of a <safety_controller> narrow the limits, as in MoveIt.
     """
     given = {tag: {} if (found := element.find(tag)) is None else found.attrib
              for tag in ('limit', 'safety_controller')}

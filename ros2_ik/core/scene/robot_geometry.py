@@ -141,7 +141,7 @@ class RobotGeometry:
 
     @cached_property
     def key(self) -> str:
-        """Digest of link names, shapes and poses; equal keys of one robot mean equal geometry."""
+        """Digest of all names, shapes and poses: with equal keys, the geometries are equal."""
         return digest(*(repr((body.link, body.name, body.shape.digest,
                               body.in_link.homogeneous.tolist())) for body in self.bodies))
 

@@ -122,7 +122,7 @@ class DistanceConstraints:
         self._object_motion = speed * self._dt
 
     def near(self, q: Array) -> DistanceRows:
-        """Return rows of pairs near q (nq,), as if they approached as fast as in the last step."""
+        """Return the rows of pairs that are near each other at q, or approach fast."""
         # without bounds from an earlier step: compute all bounds from scratch
         if self._is_new:
             self._ahead = self._check.near_pairs.follow(q)
@@ -182,7 +182,7 @@ class DistanceConstraints:
 
     def _add_kept(self, q: Array) -> None:
         """
-        Add rows from the last steps, of pairs whose nearest points jumped since.
+        Add rows of earlier steps for near pairs whose nearest points have jumped since then.
 
         If a link lies along another link, the nearest points alternate between both ends of the
         link: with a row for one end only, each step moves the other end closer. (Measured with 96

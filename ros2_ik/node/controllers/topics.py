@@ -64,7 +64,7 @@ class CommandTopic:
     def _take(self, data: bytes) -> None:
         if self._is_own(data):
             return
-        # The middleware may have padded an own message. Serializing again removes the padding.
+        # The middleware may have padded a message of this node; serializing removes the padding.
         message = deserialize_message(data, self._type)
         if not self._is_own(serialize_message(message)):
             self._on_other(message, self.name)
@@ -106,9 +106,9 @@ class SpeedScaling:
     """
     The factor (0 to 1) by which a controller slows its trajectories; 1 until it reports one.
 
-    joint_trajectory_controller reports it since 4.39 (Jazzy) and 5.3 (Kilted). Earlier, the field
-    is missing or 0, so a 0 is used only after another value. The controller reports after each
-    update; `on_slow` is called for each report while the factor is below 1.
+    joint_trajectory_controller reports it since 4.39 (Jazzy) and 5.3 (Kilted). In earlier
+    versions the field is missing or 0, so a 0 is used only after another value. The controller
+    reports after each update; `on_slow` is called for each report while the factor is below 1.
     """
 
     def __init__(self, node: Node, topic: str, on_slow: Callable[[], None]) -> None:

@@ -226,7 +226,7 @@ class JointTrajectoryController(Controller):
                 others.append(nearest._replace(position=measured.position))
         else:
             at = measured
-            # The joints move on the path: a slow controller commands the velocity planned there.
+            # Joints that move on the path: a slow controller commands the velocity planned there.
             # In all other cases the controller may start at its last command.
             on_path = bool(at.velocity.any()) and bool(
                 np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)

@@ -135,9 +135,9 @@ class MotionExecutor:
         Assign joints to the servo when they are at rest, and return an execution that owns them.
 
         Motions of these joints are refused until `release_from_servo`. Raises RequestError if the
-        joints cannot be moved now, if `stops`, the count at the request, has changed, or if an
-        active motion moves one of the joints or one of the `checked` joints, on which the servo's
-        collision check depends.
+        joints cannot be moved now, if all motions were stopped since the request (when the
+        attribute `stops` had the value `stops`), or if an active motion moves one of the joints or
+        one of the `checked` joints, on which the servo's collision check depends.
         """
         request = MotionRequest(robot, {}, stops=stops)
         self._check(request)

@@ -127,7 +127,7 @@ class Loop:
         """
         Run callbacks and periodic steps until the node has gone and the arm is at rest.
 
-        Also ends with a session if no joint_states were ever received, unless there are players.
+        Also returns at the end of a session if no joint_states were received and no player exists.
         """
         due = time.monotonic()
         while not self._gone or self._session:

@@ -312,7 +312,7 @@ class PlanningScene:
 def moved_over(source: Scene, robot: Robot) -> Scene:
     """Return a scene for a changed description of its robot; raises IKError if it does not fit."""
     scene = copied(source, robot)
-    # only those pairs that differ from the SRDF of the old description, or that a client removed
+    # keep pairs that a client removed, or that differ from the SRDF of the old description
     default = AllowedCollisions.of_robot(source.robot).pairs
     changed = {pair: source.allowed.allowed(*pair) for pair in {**default, **source.allowed.pairs}
                if default.get(pair) != source.allowed.pairs.get(pair)}

@@ -20,8 +20,8 @@ from ros2_ik.node.workers.serve import Answer, AnySearch, Result, serve, Worker
 
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.2    # for the answer of a cancelled search [s]
-# time after the deadline of a search until it fails unanswered; a worker may have to start, or to
-# create the geometry of a robot [s]
+# time after its deadline at which an unanswered search fails [s]; its worker may first have to
+# start, or to create the geometry of a robot
 OVERDUE = 5.0
 EXIT_TIMEOUT = 1.0      # for the fork server to report a process's exit code [s]
 
