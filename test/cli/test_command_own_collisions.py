@@ -14,7 +14,7 @@ def arm(planar_arm):
     """Return the URDF file of an arm with a ball at the foot and one at the end."""
     text = planar_arm.read_text()
     for link in ('base', 'slide'):
-        text = text.replace(f'<link name="{link}"/>', f'<link name="{link}">{BALL}</link>')
+        text = text.replace(f'<link name="{link}">', f'<link name="{link}">{BALL}')
     planar_arm.write_text(text)
     return planar_arm
 
