@@ -122,9 +122,10 @@ def test_late_arm_brakes_from_its_measured_state(sent, late):
 
 @pytest.mark.parametrize('sag', [0.002, 0.005, 0.009])
 @pytest.mark.parametrize('ago', [0.02, 0.2, 0.8])
-def test_stop_of_an_arm_below_its_commands_keeps_the_acceleration_limit(sent, sag, ago):
+@pytest.mark.parametrize('goal', [1.0, 2.8973])     # also the upper limit of the joint
+def test_stop_of_an_arm_below_its_commands_keeps_the_acceleration_limit(sent, sag, ago, goal):
     """Past defect: at the end of a motion the arm jumped to the rest position."""
-    execution = sent.go(1.0)
+    execution = sent.go(goal)
     while sent.now < sent.controller.rest_at - ago:
         sent.now += PERIOD
         sent.hear(sent.controller.commanded(sent.now).position[0] - sag)
@@ -135,7 +136,7 @@ def test_stop_of_an_arm_below_its_commands_keeps_the_acceleration_limit(sent, sa
     if sent.controller.told is before:
         return
     place, seconds = sent.end()
-    assert place < 1.0 + 1e-3
+    assert place < goal + 1e-3
     # the controller starts from the measured or from the commanded position
     for start in (at - sag, at):
         braking = CubicHermiteSpline([0, seconds], [start, place], [fast, 0])

@@ -123,8 +123,8 @@ def _inside(start: Array, speed: Array, ends: Array, times: Array,
     """
     Return ends (n,) clipped to the bounds, and the times (n,) of the joints' stops.
 
-    A stop at a bound may exceed the acceleration limit, but only if the motion was about to cross
-    the bound anyway: any motion that stays within the bounds needs as much deceleration.
+    A stop at a bound may exceed the acceleration limit, if braking within this limit would cross
+    the bound.
     """
     kept = np.clip(ends, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
     short = (kept != ends) & (np.abs(speed) > REST_SPEED)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # maximum delay of motors and controllers; a joint with a larger delay counts as not following [s]
 MAX_DELAY = 0.3
 N_PATH_SAMPLES = 100    # samples of a motion in the search for the one nearest to the arm
-# maximum overshoot of a goal by rounding [rad, m]
+# distance from the goal below which a rest point counts as the goal [rad, m]
 GOAL_EPSILON = 1e-6
 
 
@@ -183,13 +183,16 @@ def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
     Return whether braking, started `left` [s] before a motion's end, would overshoot the goal.
 
-    A straight motion is overshot if a joint would brake to a position beyond its goal. On a curved
-    motion a joint may pass its goal position long before the end, so durations are compared.
+    A straight motion is overshot if a joint would brake to its goal or beyond. (A joint that would
+    brake beyond its position limit, which may be its goal, brakes harder than its acceleration
+    limit.) On a curved motion a joint may pass its goal position long before the end, so durations
+    are compared.
     """
     if motion.is_curved:
         return left <= braking.duration
     ahead = np.sign(motion.goal - motion.at(0.0).position)
-    return bool((ahead * (braking.goal - motion.goal) > GOAL_EPSILON).any())
+    beyond = ahead * (braking.goal - motion.goal) > -GOAL_EPSILON
+    return bool((beyond & (ahead != 0)).any())
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:

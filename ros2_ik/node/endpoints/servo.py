@@ -111,11 +111,12 @@ class Servo(Endpoint):
         response.message = 'commands are ignored' if self._paused else 'commands are followed'
 
     async def _switch_off(self) -> str:
-        if (begun := self._begun) is None:
+        if self._begun is None:
             return 'the start is cancelled' if self._switching else 'the servo was off'
+        owner = self.motions.servo
         self._end('switched off')
-        # meanwhile another client may switch the servo on again
-        await self._until(lambda: self._begun is not begun, 'come to rest')
+        # meanwhile another client may switch the servo on again, with another owner
+        await self._until(lambda: self.motions.servo is not owner, 'come to rest')
         return 'the servo is off, the arm at rest'
 
     async def _switch_on(self, request: SwitchServo.Request) -> str:

@@ -150,8 +150,13 @@ def test_motions_and_the_servo_exclude_each_other(client, servo):
     servo.on('twist')
     answer = execute(client, HOME | {'panda_joint1': 0.3})
     assert answer.status == Status.CONTROL_FAILED and 'servo is on' in answer.message
-    answer = servo.switch('False')      # what YAML makes of off
+    with servo.commanding('twist', SIDEWAYS):
+        moves(servo)
+        off = servo.switch_later('False')       # what YAML makes of off
+        applied(client, diff(box('far', 0.1, at=place(3, 0, 0))))   # must not end the wait for rest
+        answer, at = client.wait(off), servo.q()
     assert answer.success and answer.message.startswith('the servo is off')
+    assert np.abs(servo.rest() - at).max() < 1e-3
     eventually(lambda: execute(client, HOME | {'panda_joint1': 0.3}).status == Status.SUCCESS,
                'a motion', 20)
 
