@@ -172,7 +172,7 @@ class LateArm:
         stopped = stop(self._client, self.node)
         # the readings may be too old, or still show the motion before one that was refused
         assert stopped.success or 'not known' in stopped.message or (
-            future.done() and 'not by a motion of this node' in stopped.message), stopped
+            future.done() and 'moves at' in stopped.message), stopped
         answer = self._client.wait(future, 60)
         self._record.still(within=1e-9)
         way = self._record.way(since)

@@ -66,8 +66,9 @@ class Stream(Controller):
     def start(self, motion: Motion, join: float) -> None:
         # hold the start for `join`, while the joints of other controllers reach their start
         self._begin(motion, braking=False, join=join)
-        # the player interpolates between these states by cubic polynomials
-        times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
+        # The player interpolates between these states by cubic polynomials. Between states PERIOD
+        # apart, these would exceed acceleration limits by 7 % (at the default limit of the jerk).
+        times = np.array([0.0, join, *(join + motion.times(PERIOD / 2))])
         states = [motion.at(max(time - join, 0.0)) for time in times]
         self._call(Player.play, self.output, times, np.array([state.position for state in states]),
                    np.array([state.velocity for state in states]), motion.is_curved)
@@ -156,7 +157,7 @@ class PositionController(Stream):
             callback_group=self.context.callback_group)
 
     async def prepare(self) -> None:
-        end, asked = time.monotonic() + ANSWER_TIMEOUT, None
+        end, asked, self._order = time.monotonic() + ANSWER_TIMEOUT, None, ()
         while asked is None or not asked.done():
             # DDS discovers a node's services later than its topics
             if asked is None and self._client.service_is_ready():

@@ -21,7 +21,8 @@ from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # minimum time before the first and before the last point [s]
-# Time between two points [s]. Quintic interpolation then stays within 1e-5 rad of the motion.
+# Time between two points [s]. At the default limits, quintic interpolation then stays within
+# 1e-5 rad of the motion.
 PERIOD = 0.03
 STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

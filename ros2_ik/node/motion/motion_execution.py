@@ -237,8 +237,8 @@ class MotionExecution:
     def _unsettled_reason(self, controllers: list[Controller]) -> str:
         """Return why the joints of controllers are not at rest at the end of the motion, or ''."""
         joints = [joint for one in controllers for joint in one.joints]
-        if self._measured.moves(joints):
-            return 'the arm still moves'
+        if moves := self._measured.moves(joints):
+            return moves
         limit, errors = self._parameters.goal_tolerance, self._end_errors(controllers)
         worst = int(np.argmax(errors))
         if errors[worst] <= limit:

@@ -227,7 +227,8 @@ class MotionExecutor:
             raise RequestError(
                 Status.CONTROL_FAILED, 'the robot moved away from the planned start while the '
                 'motion was checked; nothing was sent')
-        join = float(np.sqrt(JOIN_FACTOR * np.abs(away) / execution.limits.acceleration).max())
+        limits = execution.limits.scaled(acceleration=self._parameters.acceleration_scaling)
+        join = float(np.sqrt(JOIN_FACTOR * np.abs(away) / limits.acceleration).max())
         execution.send(motion, max(join if join > PERIOD else 0.0,
                                    *(one.least_join for one in execution.controllers)))
         return None

@@ -295,7 +295,7 @@ class JointStates:
                 return (f"joint_states have too few readings of joint '{name}' (too recent or "
                         'too rare): it is not known whether the joint moves')
             if abs(speed) > REST_SPEED:
-                return f"joint '{name}' moves at {speed:.3g}/s, not by a motion of this node"
+                return f"joint '{name}' moves at {speed:.3g}/s"
         return ''
 
     def moment(self, joints: Iterable[str]) -> float:
