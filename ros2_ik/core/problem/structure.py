@@ -17,7 +17,7 @@ from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Joint, Robot
 
-# relative amount by which solvers narrow a bound, so that rounding never exceeds the bound
+# relative amount by which a bound on joint changes is narrowed, so that rounding never exceeds it
 ROUNDING_MARGIN = 1e-9
 
 

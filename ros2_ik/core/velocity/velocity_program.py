@@ -228,8 +228,8 @@ class VelocityProgram:
 
         `velocities` (3,) [m/s] of moving objects, by name, are in the root frame; the robot evades
         these objects. Tasks and upper bounds of distances continue to use the scene with which
-        they were made. `owned` is True if nothing else uses the checker: `move_objects` then needs
-        no copy. Raises InvalidOptionError if the program has no barrier of distances.
+        they were made. With `owned`, `move_objects` moves objects in this checker itself,
+        instead of in a copy. Raises InvalidOptionError if the program has no barrier of distances.
         """
         moving = self._checked_velocities(velocities)
         for distances in self._distances:

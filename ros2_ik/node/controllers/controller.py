@@ -109,7 +109,7 @@ class Controller(ABC):
 
     @abstractmethod
     def start(self, motion: Motion, join: float) -> None:
-        """Send a motion that starts after `join` [s]; until then, joints move to its start."""
+        """Send a motion that starts after `join` [s]; until then, joints move or stay there."""
 
     def _begin(self, motion: Motion, braking: bool, join: float = 0.0) -> None:
         if not braking:

@@ -45,7 +45,7 @@ class Stream(Controller):
                                 self.context.parameters.command_period)
 
     def _on_message(self, message: FromServo) -> None:
-        # the process has ended; `_open` starts another process with a new player
+        # the process has ended; `release` starts another process with a new player
         if message is None:
             self.release("the servo's process has died: the joints stopped at their last command")
             self._open()

@@ -78,7 +78,7 @@ class CommandTopic:
 
     def no_subscriber(self, others: int = 0) -> str:
         """
-        Return 'no subscriber on ...' if no controller subscribes to the topic, else ''.
+        Return the reason why no controller is known to subscribe to the topic, or ''.
 
         `others` is the number of subscriptions of this program in other processes.
         """

@@ -35,7 +35,7 @@ END_SPEED = 1e-6    # maximum end velocity; controllers may refuse a higher one 
 RECEIVE_DELAY = 0.04
 # maximum distance of measured joints from the commanded path to count as on the path [rad, m]
 PATH_TOLERANCE = 0.01
-# up to this delay, braking starts at the commanded state, above it at the measured one [s]
+# up to this delay, braking starts at the last commanded state, above it at the measured one [s]
 USUAL_DELAY = 0.06
 N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory may start
 

@@ -1,1 +1,1 @@
-"""Services, actions and topics of the node; one module per service, action or topic group."""
+"""Services, actions and topics of the node; one module for each group of them."""

@@ -48,7 +48,7 @@ from ros2_ik.srv import ComputeIK
 
 BOUND = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
 MAX_PENDING = 64        # maximum number of open searches in the workers
-# Maximum CPU time of a search in the node's thread [s]; a transfer to a worker takes longer.
+# CPU time after which a search in the node's thread ends [s]; a transfer to a worker takes longer.
 SLICE = 0.002
 FAST_SOLVER = 'lm'      # the solver whose attempts take well below SLICE with default options
 REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count as reached [rad, m]
@@ -135,7 +135,7 @@ class IKEndpoint(Endpoint):
 
     async def _search(self, question: PreparedRequest) -> tuple[IKSolution, Motion | None]:
         """
-        Run a search here if it is short, else continue it in a worker; raises RequestError.
+        Run a search here if it is short, else anew in a worker; raises RequestError.
 
         Returns the solution and, for a straight path, the motion along it.
         """

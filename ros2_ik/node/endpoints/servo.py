@@ -53,8 +53,8 @@ class Servo(Endpoint):
     """
     Services that switch and pause the servo; sends updates to the servo's process.
 
-    The process starts when the servo is switched on for the first time. It receives changes of
-    the scene; a base that moves ends the servo.
+    The process starts with the first streaming controller, or when the servo is switched on. It
+    receives changes of the scene; a base that moves ends the servo.
     """
 
     def offer(self) -> None:
@@ -144,7 +144,7 @@ class Servo(Endpoint):
         owner = await self.motions.acquire_for_servo(
             robot, joints, checker.moving_joints if checker else frozenset(), stops)
         try:
-            # another switch during the awaits above cancels this switch, like a stop
+            # switching off during the awaits above cancels this switch, like a stop
             if self._offs != offs:
                 raise RequestError(Status.PREEMPTED, 'the servo was switched off meanwhile')
             # joints of the controllers that are outside of the group get velocity limit 0

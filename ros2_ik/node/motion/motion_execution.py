@@ -42,7 +42,7 @@ class MotionRequest:
     A request to move joints (positions by name) of a robot.
 
     - `group`: the joints that may move; '' means all.
-    - `own`: adds objects of the request to the node's scene for the collision check.
+    - `own`: adds objects and allowed collisions of the request to the node's scene for the check.
     - `stops`: MotionExecutor.stops when the request arrived; a later stop rejects the motion.
     - `who`: client of the motion, for the log.
     - `velocity_scaling`: 0 means the parameter.

@@ -71,7 +71,7 @@ class MotionExecutor:
                 throttle_duration_sec=60.0)
 
     def stop(self, status: Status, reason: str) -> int:
-        """Stop all motions; return the number of stopped motions, including the servo's."""
+        """Stop all motions; return their number, including braking ones and a moving servo."""
         self.stops += 1
         for execution in self._executions:
             execution.stop(status, reason)
@@ -132,7 +132,7 @@ class MotionExecutor:
     async def acquire_for_servo(self, robot: Robot, joints: Collection[str],
                                 checked: frozenset[str], stops: int) -> MotionExecution:
         """
-        Assign joints to the servo when they are at rest, and return an execution that owns them.
+        Reserve joints for the servo, wait for their rest, and return an execution that owns them.
 
         Motions of these joints are refused until `release_from_servo`. Raises RequestError if the
         joints cannot be moved now, if all motions were stopped since the request (when the

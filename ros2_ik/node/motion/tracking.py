@@ -21,7 +21,7 @@ class Tracking(NamedTuple):
 
     `delay` [s] is the common delay at which the joints fit the commanded path best; `aside` is the
     worst joint's distance from the path at that delay [rad, m]. `error` (n,) is the distance of
-    each joint from its own nearest command between MAX_DELAY ago and MAX_LEAD ahead.
+    each joint from its own nearest command between `most` [s] ago and -`least` [s] ahead.
     """
 
     delay: float

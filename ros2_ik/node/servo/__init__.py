@@ -1,1 +1,1 @@
-"""The servo: a separate process in which an arm follows a stream of commands."""
+"""The servo's process: an arm follows commands, and motions of streaming controllers."""

@@ -38,7 +38,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
 PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
-IDLE_PERIOD = 0.05  # between two checks for messages of the node without session and player [s]
+IDLE_PERIOD = 0.05  # between two checks for messages of the node before the first session [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
@@ -52,7 +52,7 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 def serve_servo(connection: Connection, name: str, namespace: str, topics: Mapping[str, str],
                 simulated: bool) -> None:
     """
-    Run the servo until the node closes the pipe or ends, then brake; or see `Loop.run`.
+    Run the servo and players until the node closes the pipe or ends; see `Loop.run`.
 
     `name` and `namespace` are the node's, `topics` the resolved names of joint_states and of the
     topics below ~/servo; `simulated` is use_sim_time.

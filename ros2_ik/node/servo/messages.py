@@ -52,7 +52,7 @@ class Begin:
 
     - `robot`: with the tip as a frame, if the tip is an object or a tool.
     - `q`: current configuration (nq,).
-    - `joints`: the n joints that may move.
+    - `joints`: the n joints of the controllers.
     - `velocity`, `acceleration`: their limits (n,) [rad/s, m/s; rad/s^2, m/s^2].
     - `outputs`: encoders of the commands, one per controller.
     - `options`: arguments of `collision_checker` for the scene, None without collision checks.

@@ -72,7 +72,7 @@ class Player:
             self.abort('the computer was too busy to send commands for '
                        f'{pause:.2g} s, so the joints have stopped')
             return
-        # a shorter pause, or a jump of the clock, delays the motion: catching up would exceed limits
+        # a shorter pause, or a jump of the clock, delays the motion: no limit is exceeded
         self._time += min(step, period * (MAX_PERIODS if pause <= MAX_PERIODS * period else 1))
         stamp = self._node.get_clock().now().nanoseconds
         self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))

@@ -27,9 +27,9 @@ class ServoProcess:
     """
     The servo's process, started by the first call, and restarted by a call after its end.
 
-    Each of `receivers` is called with each message of the process, and with None at its end. The
-    process brakes and ends when the node closes the pipe or ends. `state` is the state of the
-    servo, as last reported.
+    Each of `receivers` is called with each message of the process, and with None at its end. When
+    the node closes the pipe or ends, the servo brakes, motions of streaming controllers stop at
+    their last command, and the process ends. `state` is the last reported state of the servo.
     """
 
     def __init__(self, node: Node) -> None:
@@ -79,7 +79,7 @@ class ServoProcess:
                 receive(message)
 
     def close(self) -> None:
-        """Close the pipe after the calls under way, so that the process brakes and ends."""
+        """Close the pipe after the calls under way, so that the process ends."""
         if self._connection:
             self._timer.cancel()
             self._sender.submit(self._connection.close)

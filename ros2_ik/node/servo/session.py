@@ -189,7 +189,7 @@ class Session:
                 self.follower.v = self.follower.v * max(1.0 - elapsed / MAX_PAUSE, 0.0)
             self._time = max(self._time + dt, now) - dt
             return 1
-        # trajectories: the controller has executed the last one to its end, at rest
+        # trajectories: the controller has passed the last knot, and brakes to the rest knot
         if behind > self._ahead:
             self._restart_at_rest(now)
             return 1
@@ -277,7 +277,7 @@ class Session:
         if self._pushes or steady <= self._moved + self._values.execute_state_timeout:
             return
         if self._measured.state(joints)[1].any():
-            self.fault = 'waits: another client moves the arm'
+            self.fault = 'waits: the arm moves without commands of the servo'
         # another client has moved the arm
         elif np.abs(self._measured.away(
                 joints, follower.q[follower.places])).max() > self._values.start_tolerance:

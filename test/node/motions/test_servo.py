@@ -153,7 +153,7 @@ def test_motions_and_the_servo_exclude_each_other(client, servo):
     with servo.commanding('twist', SIDEWAYS):
         moves(servo)
         off = servo.switch_later('False')       # what YAML makes of off
-        applied(client, diff(box('far', 0.1, at=place(3, 0, 0))))   # must not end the wait for rest
+        applied(client, diff(box('far', 0.1, at=place(3, 0, 0))))   # the wait for rest goes on
         answer, at = client.wait(off), servo.q()
     assert answer.success and answer.message.startswith('the servo is off')
     assert np.abs(servo.rest() - at).max() < 1e-3
