@@ -16,8 +16,6 @@ SRDF = """<robot name="small_arm">
 </robot>"""
 
 ARM = {'shoulder': 0.4, 'elbow': 0.9, 'wrist': -0.5}
-
-
 MISSING = 'package://nowhere_at_all/hand.stl'
 
 

@@ -147,12 +147,11 @@ def test_distances_are_bitwise_equal_after_queries_at_other_configurations(load)
             for z in (0.0, 0.2)]
     checker = CollisionChecker(robot, scene.attach(SceneObject('part', [ConvexHull(ring)]),
                                                    'panda_hand'))
-    configurations = [robot.random_q(np.random.default_rng(i)) for i in range(20)]
-    first = [checker.distances(q, np.inf) for q in configurations]
-    for q, before in reversed([*zip(configurations, first, strict=True)]):
-        again = checker.distances(q, np.inf)
-        np.testing.assert_array_equal(again.distance, before.distance)
-        np.testing.assert_array_equal(again.normal, before.normal)
+    qs = [robot.random_q(np.random.default_rng(i)) for i in range(20)]
+    first, again = ([checker.distances(q, np.inf) for q in order] for order in (qs, qs[::-1]))
+    for one, other in zip(first, again[::-1], strict=True):
+        np.testing.assert_array_equal(one.distance, other.distance)
+        np.testing.assert_array_equal(one.normal, other.normal)
 
 
 # -- gradients ----------------------------------------------------------------------------
