@@ -1,8 +1,7 @@
-"""The launch files compile and, if launch is installed, start the right processes."""
+"""If launch is installed: the launch files start the right processes."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-import py_compile
 
 import pytest
 
@@ -11,11 +10,6 @@ ARGUMENTS = {'ik.launch.py': {'robot', 'controllers', 'scene', 'config', 'namesp
                               'use_sim_time'},
              'demo.launch.py': {'robot', 'control', 'scene', 'config', 'namespace',
                                 'use_sim_time', 'rviz'}}
-
-
-@pytest.mark.parametrize('name', sorted(ARGUMENTS))
-def test_launch_file_compiles(name, tmp_path):
-    py_compile.compile(str(LAUNCH / name), str(tmp_path / 'compiled'), doraise=True)
 
 
 def test_every_launch_file_is_tested():

@@ -23,6 +23,7 @@ EPSILON = 1e-9          # difference below which two distances are equal [m]
 REUSE_DISTANCE = 0.003  # gap (distance - margin) below which rows are kept for later steps [m]
 REUSE_MOTION = 0.05     # motion of any joint after which a kept row is dropped [rad, m]
 MAX_PAIRS = 40          # maximum number of pairs of a barrier that get rows in a step: the nearest
+STILL = [0.0, 0.0, 0.0]
 GRADIENT_JUMP = 0.02    # change of a gradient that counts as a jump of nearest points [m/rad, 1]
 
 
@@ -162,6 +163,11 @@ class DistanceConstraints:
         pin.computeJointJacobians(robot.model, data, at.q)
         return self._check.distances(data, at, reach, most)
 
+    def _approach(self, names: tuple[str, str], normal: Array) -> float:
+        """Return the speed [m/s] at which the objects' own motion closes the gap of a pair."""
+        one, other = (self._velocities.get(name, STILL) for name in names)
+        return float(normal @ np.subtract(one, other))
+
     def _find_rows(self) -> DistanceRows:
         """Compute the rows of the nearest pairs with distances below `_reach`; add kept rows."""
         self._near, self._nearest, self._next = self._none, np.inf, []
@@ -169,12 +175,8 @@ class DistanceConstraints:
             found = self._distances(self._here, self._reach, MAX_PAIRS)
             rows = np.tile(self._row, (len(found.distance), 1))
             rows[:, column.VALUE], rows[:, column.NUMBERS:] = found.distance, found.jacobian
-            # speed at which the objects' own motion closes each gap
             if self._velocities:
-                still = [0.0, 0.0, 0.0]
-                for row, names, normal in zip(rows, found.names, found.normal, strict=True):
-                    one, other = (self._velocities.get(name, still) for name in names)
-                    row[column.APPROACH] = normal @ np.subtract(one, other)
+                rows[:, column.APPROACH] = list(map(self._approach, found.names, found.normal))
             self._nearest = float(found.distance[0]) if len(rows) else np.inf
             self._near = DistanceRows(self.name, rows, found.names)
             self._add_kept(self._here.q)
@@ -225,5 +227,9 @@ class DistanceConstraints:
         # exact distances only if the lower bounds do not suffice
         if self._ahead.nearest >= least:
             return 0.0
-        found = self._distances(self._ahead, np.full(len(self._ahead.least), least), 1).distance
-        return least - float(found.min(initial=least))
+        found = self._distances(self._ahead, np.full(len(self._ahead.least), least),
+                                None if self._velocities else 1)
+        # the distances are those to objects at their old poses: follow objects that move away
+        away = [max(-self._approach(*pair), 0.0) * self._dt
+                for pair in zip(found.names, found.normal, strict=True)]
+        return float((least - found.distance - away).max(initial=0.0))

@@ -240,6 +240,20 @@ def test_unavoidable_violation_of_a_bound_is_reported():
     assert crossed
 
 
+def test_robot_follows_a_gap_between_objects_that_move_at_the_same_speed(slider):
+    """Past defect: the old place of the object ahead shortened steps; the other object hit."""
+    ends = [SceneObject(str(x), [Sphere(0.1)], pose((x, 0, 0))) for x in (-0.206, 0.206)]
+    checker = CollisionChecker(slider, Scene(slider).add(ends[0]).add(ends[1]))
+    program = VelocityProgram(slider, [posture_task([0.0], weight=1e-6)], 0.01,
+                              barriers=[CollisionBarrier(checker, 0.005)])
+    q = np.zeros(1)
+    for x in np.arange(50) * 0.01:
+        program.move_objects({one.id: pose((x + float(one.id), 0, 0)) for one in ends},
+                             {one.id: [1, 0, 0] for one in ends})
+        q = program.step(q).q
+        assert abs(q[0] - x - 0.01) < 1.1e-3
+
+
 @pytest.mark.parametrize('kind', ['all', 'pair'])
 def test_move_objects_equals_a_new_scene_with_moved_objects(slider, kind):
     checker = ball_at(slider, 2.0)
