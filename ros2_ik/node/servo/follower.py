@@ -182,7 +182,9 @@ class Follower:
         """Follow a command; on an InvalidTargetError, the previous command stays."""
         if self.begin.mode == 'pose':
             self._follow.set_target('pose', command.value)
-        self.command = command
+        # velocities of 0, as of a released key: brake in the direction of the motion
+        is_rest = self.begin.mode != 'pose' and not command.value.any()
+        self.command = None if is_rest else command
 
     def brake(self) -> None:
         """Drop the command, so that the next steps brake."""
