@@ -164,6 +164,17 @@ def test_arm_rests_at_an_unreachable_target(robot, tip_of):
         assert np.abs(late).max() < 0.02
 
 
+def test_twist_of_zero_brakes_like_no_command(robot):
+    """Past defect: each joint braked by itself, so the tip left its line by some millimetres."""
+    ends = []
+    for value in (None, np.zeros(6)):
+        run = Run(robot, 'twist')
+        run.go([0.2, 0, 0, 0, 0, 0], 0.5)
+        run.go(value, 0.5)
+        ends.append(run.arm[-1])
+    np.testing.assert_array_equal(*ends)
+
+
 def test_twist_moves_into_a_singularity_and_out_again(robot, tip_of):
     run = Run(robot, 'twist').go([0.2, 0, 0.1, 0, 0, 0], 8.0)
     reached = tip_of(run.arm[-1]).translation
@@ -227,8 +238,6 @@ def test_pairs_that_the_servoed_arm_does_not_move_are_not_named():
     follower = begun(robot, 'twist', 'left_gripper', left, robot.to_q({}), 0.8, Scene(robot))
     assert follower.step(0.0).code == 0
 
-
-# -- what slows an arm -------------------------------------------------------------------------
 
 JOINT = """<joint name="j{}" type="revolute"><parent link="{}"/><child link="{}"/>
 <origin xyz="{}"/><axis xyz="{}"/><limit lower="-2.8" upper="2.8"

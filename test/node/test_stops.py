@@ -93,8 +93,6 @@ def test_action_controller_without_control_msgs_is_not_used(monkeypatch):
     assert not found.controllers and 'control_msgs is not installed' in found.faults[0]
 
 
-# -- where it comes to rest --------------------------------------------------------------------
-
 @pytest.mark.parametrize('ago', [0.05, 0.5, 1.2])
 def test_stop_does_not_overshoot_the_goal(arm, ago):
     """Synchronized braking with a reserve for late controllers would take longer than arriving."""
@@ -195,8 +193,6 @@ def test_random_motions_and_stops_keep_the_acceleration_limit(monkeypatch, seed)
         assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.05
 
 
-# -- an arm that does not move -----------------------------------------------------------------
-
 @pytest.mark.parametrize('stop', [0.15, 0.4, 0.9])
 def test_joints_that_have_not_started_stay(sent, stop):
     """The controller starts each command a second late and cannot withdraw the first one."""
@@ -213,8 +209,6 @@ def test_joints_that_have_not_started_stay(sent, stop):
     follower.run(3)
     assert abs(follower.position) < 1e-6 and follower.peak < LIMIT * 1.05
 
-
-# -- what is noticed, and said -----------------------------------------------------------------
 
 @pytest.mark.parametrize('late', [0.0, 0.3])
 def test_delayed_arm_is_no_tracking_error(arm, late):

@@ -203,8 +203,6 @@ def test_gradients_agree_with_differences_on_all_kinds_of_joints(name, root):
     assert compared > 10 and True in signs
 
 
-# -- odd ones -----------------------------------------------------------------------------
-
 @pytest.mark.parametrize('kind, names', [
     ('box', ('cells', 'held')), ('box', ('held', 'cells')), ('cone', ('cells', 'held'))])
 def test_distance_of_an_octree_to_an_attached_object_is_that_of_its_cells(kind, names):

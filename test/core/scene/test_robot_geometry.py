@@ -264,8 +264,6 @@ def test_changed_mesh_file_is_read_by_a_new_robot(again, meshes, tmp_path):
     assert touches(again(robot)) == [False] * 4
 
 
-# -- what is drawn -------------------------------------------------------------------------
-
 LINKS = """<robot name="two"><material name="blue"><color rgba="0 0 1 1"/></material>
   <link name="base">
     <visual><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry>

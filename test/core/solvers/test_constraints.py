@@ -151,8 +151,6 @@ def test_solver_auto_reports_its_choice_and_the_reason(robot):
             assert word in solution.solver_reason
 
 
-# -- where functions have no gradient -----------------------------------------------------------
-
 O, UP = (0, 0, 0), (0, 0, 1)     # noqa: E741
 PI = np.pi
 SURE = {'timeout': 60.0, 'random_state': 0}

@@ -167,8 +167,6 @@ def test_cost_into_a_table_is_solved_at_its_surface(load):
     assert np.median(off) < 0.07
 
 
-# -- how far solutions are from the seed --------------------------------------------------------
-
 ARM_SOLVERS = ('lm', 'sqp', 'clik', 'bfgs', 'slsqp')
 
 

@@ -81,8 +81,6 @@ def test_malformed_goals_are_refused_and_move_nothing(client, record):
     assert near(record.still(), {}) < 1e-3 and not record.trajectories
 
 
-# -- what is in the way ----------------------------------------------------------------------
-
 POST = box('post', 0.12, at=pose(0.29, 0.17, 0.55))      # beside the hand
 
 
@@ -123,8 +121,6 @@ def test_attached_object_counts_in_the_collision_check_of_a_motion(client, recor
     assert answer.status == Status.INVALID_MOTION_PLAN, answer.message
     assert "'stick'" in answer.message and "'wall'" in answer.message
 
-
-# -- what is told ----------------------------------------------------------------------------
 
 def test_motion_is_logged_with_its_controller_and_status(client, record, node):
     answer = execute(client, {'panda_joint1': 0.9}, group='arm', velocity_scaling=0.15)

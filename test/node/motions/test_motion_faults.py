@@ -41,8 +41,6 @@ def stopped_short(record):
     assert near(record.at(), {'panda_joint1': last.points[-1].positions[0]}) < 1e-3
 
 
-# -- who asked ends it -----------------------------------------------------------------------
-
 def test_stop_service_brakes_a_motion(client, record):
     asked, since = moving(client, record, 'compute_ik'), len(record)
     answer = stop(client)
@@ -113,8 +111,6 @@ def test_arm_that_does_not_arrive_fails_after_arrival_timeout(client, record, mo
     assert float(at) == pytest.approx(0.0, abs=2e-3) and float(far) == pytest.approx(0.5, abs=2e-3)
     assert near(record.still(), {}) < 2e-3
 
-
-# -- what comes into the way -----------------------------------------------------------------
 
 @pytest.mark.parametrize('way, fields', [
     ('execute', {}),

@@ -33,8 +33,6 @@ def moves(servo, by=0.05):
     eventually(lambda: np.abs(servo.q() - before).max() > by, 'motion')
 
 
-# -- how it follows ------------------------------------------------------------------------------
-
 def test_twist_moves_the_tip_on_a_line_and_ends_smoothly(servo):
     servo.on('twist')
     start, since = FRAMES.tip(servo.q()), len(servo.record)
@@ -52,8 +50,6 @@ def test_twist_moves_the_tip_on_a_line_and_ends_smoothly(servo):
         assert np.linalg.norm(moved - direction * (moved @ direction)) < 2e-3
         assert np.linalg.norm(pin.log3(here.rotation @ start.rotation.T)) < 5e-3
 
-
-# -- what is in the way --------------------------------------------------------------------------
 
 def test_servo_halts_before_a_new_obstacle_and_leaves_it(client, servo):
     """Past defect: the surroundings of before came back a moment after the scene had changed."""
@@ -109,8 +105,6 @@ def test_command_of_another_client_ends_the_servo(client, servo):
     servo.rest()
 
 
-# -- what it refuses -----------------------------------------------------------------------------
-
 def test_malformed_commands_are_reported_and_move_nothing(servo):
     before = servo.rest()
     twice = JointJog(joint_names=['panda_joint1'] * 2, velocities=[0.1, 0.1])
@@ -160,8 +154,6 @@ def test_motions_and_the_servo_exclude_each_other(client, servo):
     eventually(lambda: execute(client, HOME | {'panda_joint1': 0.3}).status == Status.SUCCESS,
                'a motion', 20)
 
-
-# -- how it ends ---------------------------------------------------------------------------------
 
 def test_servo_switched_on_right_after_a_stop_starts_from_rest(client, servo):
     """Past defect: it started at the measured position of an arm in full motion."""

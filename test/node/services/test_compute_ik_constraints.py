@@ -119,8 +119,6 @@ def test_allowed_collisions_apply_to_one_request(client, crate):
     assert client.ik(**inside).status == Status.GOAL_IN_COLLISION
 
 
-# -- what the search may do -----------------------------------------------------------------
-
 def test_moving_joints_and_locked_joints_select_the_joints(client, panda, at):
     moving = ['panda_joint1', 'panda_joint2', 'panda_joint4']
     reach = function('frame_position', Bounds(target=[0.4, 0.1, 0.5]), frame=TCP)

@@ -174,8 +174,6 @@ def test_refused_diff_applies_nothing(client):
     assert "robot_model_name is 'ur5'" in refused(client, diff(robot_model_name='ur5'))
 
 
-# -- what makes no sense is refused as a whole ---------------------------------------------------
-
 def of(*shapes, **fields):
     """Return an object of primitives."""
     item = change('new', ADD, pose=FAR, **fields)
