@@ -81,7 +81,6 @@ def _gaps(robot: Robot, geometry: RobotGeometry, guess_pairs: bool) -> tuple[str
                 'wrong (package_dirs names folders of meshes)', lost),
         pairs.report() if guess_pairs else '']
     if ADJACENT in pairs.allowed.values():
-        srdf = 'the SRDF disables no pair' if robot.srdf else 'no SRDF'
-        found.append(f'collisions: adjacent links are not checked against each other ({srdf}); an '
-                     'SRDF with disable_collisions decides instead')
+        found.append('collisions: adjacent links are not checked against each other (no SRDF '
+                     'disables a pair); an SRDF with disable_collisions decides instead')
     return tuple(sentence for sentence in found if sentence)

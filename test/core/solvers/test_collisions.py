@@ -218,7 +218,7 @@ def test_unchecked_adjacent_links_are_named_with_the_srdf_entry():
                        foot=LINK_BALL.format(0.1), arm=ball)
     T = Configuration(Robot.from_urdf(text), {'fold': 2.9}).transform('arm')
     solution = solve_pose(Robot.from_urdf(text), 'arm', T)
-    sentence = 'adjacent links are not checked against each other (no SRDF)'
+    sentence = 'adjacent links are not checked against each other (no SRDF disables a pair)'
     assert solution.success and any(sentence in line for line in solution.not_checked)
     srdf = '<robot name="small"><disable_collisions link1="foot" link2="peg"/></robot>'
     solution = solve_pose(Robot.from_urdf(text, srdf=srdf), 'arm', T, timeout=0.2)
