@@ -157,7 +157,7 @@ class DistanceConstraints:
         self._reach = np.maximum(reach, self._reach)
         return self._find_rows()
 
-    def _distances(self, at: PairsAt, reach: Array, most: int) -> Distances:
+    def _distances(self, at: PairsAt, reach: Array, most: int | None) -> Distances:
         robot = self._checker.robot
         data = robot.scratch_data()
         pin.computeJointJacobians(robot.model, data, at.q)
