@@ -56,7 +56,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
 
 
 class _ActiveGoal:
-    """One goal of the action, from sending to the result."""
+    """A goal of the action, from sending to the result."""
 
     def __init__(self, client: NodeClient, goal: SolveConstrainedIK.Goal,
                  show: Callable[[str], None]) -> None:

@@ -219,7 +219,7 @@ class DistanceConstraints:
                 for gap, row, pair in zip(gaps, rows, pairs, strict=True) if gap < within]
 
     def excess_at(self, end: Array) -> float:
-        """Return how far [m] the smallest distance at `end` (nq,) is below what is allowed."""
+        """Return the excess [m] at `end` (nq,): least allowed distance minus smallest distance."""
         # least allowed: margin minus slack, or the smallest distance at the start if smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._ahead.q):

@@ -135,7 +135,7 @@ class IKEndpoint(Endpoint):
 
     async def _search(self, question: PreparedRequest) -> tuple[IKSolution, Motion | None]:
         """
-        Run a search here if it is short, else anew in a worker; raises RequestError.
+        Run a search here if it is short, else from its start in a worker; raises RequestError.
 
         Returns the solution and, for a straight path, the motion along it.
         """
