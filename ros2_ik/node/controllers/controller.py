@@ -27,6 +27,8 @@ MAX_DELAY = 0.3
 N_PATH_SAMPLES = 100    # samples of a motion in the search for the one nearest to the arm
 # distance from the goal below which a rest point counts as the goal [rad, m]
 GOAL_EPSILON = 1e-6
+# motion of a joint above which its rest at the goal shows the end of the motion [rad, m]
+MIN_WAY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -190,9 +192,10 @@ def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
     if motion.is_curved:
         return left <= braking.duration
-    ahead = np.sign(motion.goal - motion.at(0.0).position)
-    beyond = ahead * (braking.goal - motion.goal) > -GOAL_EPSILON
-    return bool((beyond & (ahead != 0)).any())
+    way = motion.goal - motion.at(0.0).position
+    # a joint that hardly moves is at its goal long before the end: it does not count
+    least = np.where(np.abs(way) > MIN_WAY, -GOAL_EPSILON, GOAL_EPSILON)
+    return bool((np.sign(way) * (braking.goal - motion.goal) > least).any())
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:

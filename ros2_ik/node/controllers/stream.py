@@ -68,7 +68,7 @@ class Stream(Controller):
         self._begin(motion, braking=False, join=join)
         # The player interpolates between these states by cubic polynomials. Between states PERIOD
         # apart, these would exceed acceleration limits by 7 % (at the default limit of the jerk).
-        times = np.array([0.0, join, *(join + motion.times(PERIOD / 2))])
+        times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD / 2))])
         states = [motion.at(max(time - join, 0.0)) for time in times]
         self._call(Player.play, self.output, times, np.array([state.position for state in states]),
                    np.array([state.velocity for state in states]), motion.is_curved)
