@@ -60,24 +60,49 @@ def cost_of(f, J, wanted, linear, factor, unit, g, H):
     weight matrix, `linear` (m,) are the weights of rows that are costs themselves. All results are
     divided by `unit`.
     """
-    # residuals; strictly inside its interval a row costs nothing
-    away = f - np.minimum(np.maximum(f, wanted[0]), wanted[1])
-    counts = (away != 0) | (wanted[0] == wanted[1])
-    total, g[:], H[:] = linear @ f, linear @ J, 0.0
+    m, n = J.shape
+    slope = np.empty(n)
+    total = 0.0
+    g[:] = 0.0
+    H[:] = 0.0
+    # scalar costs
+    for i in range(m):
+        if linear[i] != 0:
+            total += linear[i] * f[i]
+            for j in range(n):
+                g[j] += linear[i] * J[i, j]
+    # least squares: residual r and its slope for each row of the factor
     for k in range(len(factor)):
-        r, slope = factor[k] @ away, (factor[k] * counts) @ J
+        r = 0.0
+        slope[:] = 0.0
+        for i in range(m):
+            if factor[k, i] != 0:
+                away = f[i] - min(max(f[i], wanted[0, i]), wanted[1, i])
+                # strictly inside its interval a row costs nothing
+                if away != 0 or wanted[0, i] == wanted[1, i]:
+                    r += factor[k, i] * away
+                    for j in range(n):
+                        slope[j] += factor[k, i] * J[i, j]
         total += 0.5 * r * r
-        g += r * slope
-        H += np.outer(slope, slope)
-    g /= unit
-    H /= unit
+        for a in range(n):
+            g[a] += r * slope[a]
+            for b in range(n):
+                H[a, b] += slope[a] * slope[b]
+    # scale to the unit
+    for a in range(n):
+        g[a] /= unit
+        for b in range(n):
+            H[a, b] /= unit
     return total / unit
 
 
 @part
 def violation_of(below, above):
     """Return the sum of the rows' violations (1-norm); see `bound_distances`."""
-    return np.maximum(below, 0.0).sum() + np.maximum(-above, 0.0).sum()
+    total = 0.0
+    for i in range(len(below)):
+        total += max(below[i], 0.0) + max(-above[i], 0.0)
+    return total
 
 
 @part
@@ -88,21 +113,37 @@ def update_bfgs(bfgs_correction, H, s, y):
     s (n,) is the step, y (n,) the change of the Lagrangian's gradient (Nocedal and Wright,
     "Numerical Optimization", procedure 18.2).
     """
-    # slightly regularized
-    As = (H + bfgs_correction) @ s + 1e-8 * s
-    sAs, sy = s @ As, s @ y
+    n = len(s)
+    As = np.empty(n)
+    sAs = sy = 0.0
+    # As = (H + correction) s, slightly regularized
+    for a in range(n):
+        As[a] = 1e-8 * s[a]
+        for b in range(n):
+            As[a] += (H[a, b] + bfgs_correction[a, b]) * s[b]
+        sAs += s[a] * As[a]
+        sy += s[a] * y[a]
     if not sAs > 1e-16:
         return
     # damping: y is mixed with As so that the matrix stays positive definite
     share = 1.0 if sy >= 0.2 * sAs else 0.8 * sAs / (sAs - sy)
-    mixed = share * y + (1.0 - share) * As
-    bfgs_correction += np.outer(mixed, mixed) / (s @ mixed) - np.outer(As, As) / sAs
+    sy = share * sy + (1.0 - share) * sAs
+    for a in range(n):
+        for b in range(n):
+            ya, yb = share * y[a] + (1 - share) * As[a], share * y[b] + (1 - share) * As[b]
+            bfgs_correction[a, b] += ya * yb / sy - As[a] * As[b] / sAs
 
 
 @part
 def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty):
     """Return the decrease of the merit by a step d (n,) that the quadratic model predicts."""
-    gain = penalty * violation - g @ d - 0.5 * (d @ ((H + bfgs_correction) @ d))
+    n = len(d)
+    gain = penalty * violation
+    # cost
+    for a in range(n):
+        gain -= g[a] * d[a]
+        for b in range(n):
+            gain -= 0.5 * d[a] * (H[a, b] + bfgs_correction[a, b]) * d[b]
     # violation that the linearized rows leave
     for i in range(len(below)):
         value = row_times(A, i, d)
