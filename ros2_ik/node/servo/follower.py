@@ -128,8 +128,8 @@ class Follower:
         tip_limits = [CartesianVelocityLimit(
             begin.tip, speed * begin.parameters.servo_linear_velocity,
             speed * begin.parameters.servo_angular_velocity, self._carrier())] if begin.tip else []
-        # A gap d closes at most at rate * d. This decelerates the joints by rate times their
-        # velocity, which is within the acceleration limits for this rate.
+        # A gap d closes at most at gain * d. This decelerates the joints by gain times their
+        # velocity, which is within the acceleration limits for this gain.
         moved = begin.velocity > 0
         gain = float((begin.acceleration[moved] / begin.velocity[moved]).min())
         barriers = [CollisionBarrier(checker, begin.parameters.servo_margin,
