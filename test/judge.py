@@ -66,11 +66,11 @@ class Limits:
         leader, multiplier, offset = self.mimics[name]
         return multiplier * self.value(joints, leader) + offset
 
-    def outside(self, joints):
-        """Return the joints outside their limits, mimic joints up to rounding."""
+    def outside(self, joints, tolerance=0.0):
+        """Return the joints outside their limits by more than `tolerance`, or rounding if mimic."""
         names = []
         for name, (lower, upper) in self.bounds.items():
-            slack = 1e-9 if name in self.mimics else 0.0
+            slack = max(tolerance, 1e-9 if name in self.mimics else 0.0)
             if not lower - slack <= self.value(joints, name) <= upper + slack:
                 names.append(name)
         return names

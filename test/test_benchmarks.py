@@ -32,6 +32,13 @@ def test_benchmark_without_an_installed_peer_names_the_package_to_install():
     assert 'yourdfpy' in line.split('install ')[1].split()
 
 
+def test_benchmark_runs_and_judges_its_answers():
+    ended = subprocess.run([sys.executable, str(FOLDER / 'whole_body_ik.py'), '--count', '1'],
+                           capture_output=True, text=True, timeout=100)
+    assert ended.returncode == 0, ended.stderr
+    assert len(re.findall(r'ros2_ik .* wrong   0 ', ended.stdout)) == 6, ended.stdout
+
+
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / 'docs/benchmarks.md').read_text(encoding='utf-8')
 SCRIPT = runpy.run_path(str(ROOT / 'docs/benchmarks.py'))
