@@ -67,7 +67,7 @@ class Limits:
         return multiplier * self.value(joints, leader) + offset
 
     def outside(self, joints, tolerance=0.0):
-        """Return the joints outside their limits by more than `tolerance`, or rounding if mimic."""
+        """Return the joints outside their limits up to `tolerance`; mimic joints: to rounding."""
         names = []
         for name, (lower, upper) in self.bounds.items():
             slack = max(tolerance, 1e-9 if name in self.mimics else 0.0)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from small_arm import URDF
+import small_robots
 from stand_in_arm import (
     Arm,
     FASTEST,
@@ -18,9 +19,10 @@ from stand_in_arm import (
 )
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.core import Robot, Status, straight_motion
+from ros2_ik.core import MotionLimits, Robot, Status, straight_motion
+from ros2_ik.core.internals import braking_motion, stopped_within
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import motion_limits
+from ros2_ik.node.controllers.controller import motion_limits, passes_goal
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
@@ -501,3 +503,21 @@ def test_stream_and_its_stop_follow_simulated_time(monkeypatch, speed):
     assert np.abs(np.diff(arm.sent)).max() < 1.01 * PERIOD * FASTEST and arm.sent[-1] < 2.5
     slowed = np.diff(arm.sent, 2)[105:] / PERIOD**2
     assert np.abs(slowed).max(initial=0.0) < LIMIT * 1.1
+
+
+def test_stop_before_a_goal_at_its_bounds_keeps_the_acceleration():
+    """Also if a second joint hardly moves; only the last part of the motion cannot be braked."""
+    robot = Robot.from_urdf(small_robots.urdf(*(
+        small_robots.joint(name, 'prismatic', parent, name, axis=small_robots.X, limits=(-2, 2))
+        for parent, name in ('ax', 'xy'))))
+    limits, goal = MotionLimits([1.0, 1.0], [2.0, 2.0], [40.0, 40.0]), np.array([1.5, 1e-5])
+    way = straight_motion(robot, ['x', 'y'], [0.0, 0.0], goal, limits)
+    for stop in np.linspace(0.05, way.duration - 0.01, 60):
+        at = way.at(stop)
+        braking = braking_motion(['x', 'y'], *at[:2], limits)
+        if passes_goal(braking, way, way.duration - stop):
+            assert stop > way.duration - 0.6 and at.acceleration[0] < 0
+            continue
+        stopped = stopped_within(braking, (goal - 9.0, goal))
+        assert np.abs([stopped.at(t).acceleration for t in np.linspace(
+            0, stopped.duration - 1e-9, 20)]).max() < 2.0 * 1.001

@@ -26,14 +26,13 @@ REST_SPEED = 1e-6
 
 def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
                    limits: MotionLimits, others: Sequence[MotionState] = (),
-                   bounds: 'tuple[ArrayLike, ArrayLike] | None' = None,
                    may_reverse: bool = False) -> Motion:
     """
     Return a motion from positions and velocities (n,) to rest, without a jerk limit.
 
     Each joint follows a cubic polynomial, and the joints stop at the same time. Without `others`,
-    the decelerations are constant and the path is a straight line in joint space. A joint that
-    would leave its `bounds` (lower and upper position limits, (n,) each) stops earlier at a bound.
+    the decelerations are constant and the path is a straight line in joint space. For position
+    limits see `stopped_within`.
 
     A controller whose state differs from the start moves to the end along its own cubic
     polynomial. `others` are such states: if possible, their polynomials stay within the velocity
@@ -54,10 +53,26 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     # the fastest state, and its braking distance at constant deceleration
     going = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
     duration = _duration(start, going, position, velocities, one_way, limits)
-    ends, times = start + going * duration / 2, np.full(len(names), duration)
-    if bounds is not None:
-        ends, times = _inside(start, speed, ends, times, bounds)
-    return _cubics(names, start, speed, ends, times)
+    return _cubics(names, start, speed, start + going * duration / 2,
+                   np.full(len(names), duration))
+
+
+def stopped_within(braking: Motion, bounds: 'tuple[ArrayLike, ArrayLike]') -> Motion:
+    """
+    Return the braking motion with earlier stops at bounds (lower, upper; (n,) each) [rad, m].
+
+    A stop at a bound exceeds the acceleration limit if braking within the limit would cross the
+    bound. Otherwise the motion is returned unchanged.
+    """
+    start, speed, _ = braking.at(0.0)
+    kept = np.clip(braking.goal, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
+    outside = kept != braking.goal
+    if not outside.any():
+        return braking
+    # constant deceleration over the shorter distance
+    times = np.full(len(start), braking.duration)
+    np.divide(2 * (kept - start), speed, out=times, where=outside & (np.abs(speed) > REST_SPEED))
+    return _cubics(braking.joints, start, speed, kept, np.minimum(np.abs(times), braking.duration))
 
 
 def _checked(joints: tuple[str, ...], position: object, velocity: object) -> tuple[Array, Array]:
@@ -116,21 +131,6 @@ def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
     one_way = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
     return np.asarray((one_way & (last * moving > ROUNDING * limits.acceleration)).any(
         axis=(1, 2)))
-
-
-def _inside(start: Array, speed: Array, ends: Array, times: Array,
-            bounds: 'tuple[ArrayLike, ArrayLike]') -> tuple[Array, Array]:
-    """
-    Return ends (n,) clipped to the bounds, and the times (n,) of the joints' stops.
-
-    A stop at a bound may exceed the acceleration limit, if braking within this limit would cross
-    the bound.
-    """
-    kept = np.clip(ends, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
-    short = (kept != ends) & (np.abs(speed) > REST_SPEED)
-    # constant deceleration over the shorter distance
-    own = np.divide(2 * (kept - start), speed, out=times.copy(), where=short)
-    return kept, np.where(short, np.minimum(np.abs(own), times), times)
 
 
 def _cubics(names: tuple[str, ...], start: Array, speed: Array, ends: Array,

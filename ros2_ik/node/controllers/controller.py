@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 # maximum delay of motors and controllers; a joint with a larger delay counts as not following [s]
 MAX_DELAY = 0.3
 N_PATH_SAMPLES = 100    # samples of a motion in the search for the one nearest to the arm
-# distance from the goal below which a rest point counts as the goal [rad, m]
+# distance beyond the goal up to which a rest point counts as the goal [rad, m]
 GOAL_EPSILON = 1e-6
-# motion of a joint above which its rest at the goal shows the end of the motion [rad, m]
-MIN_WAY = 1e-3
 
 
 @dataclass(frozen=True)
@@ -185,17 +183,13 @@ def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
     Return whether braking, started `left` [s] before a motion's end, would overshoot the goal.
 
-    A straight motion is overshot if a joint would brake to its goal or beyond. (A joint that would
-    brake beyond its position limit, which may be its goal, brakes harder than its acceleration
-    limit.) On a curved motion a joint may pass its goal position long before the end, so durations
-    are compared.
+    A joint may pass its goal position on a curved motion long before the end, so durations are
+    compared then.
     """
     if motion.is_curved:
         return left <= braking.duration
-    way = motion.goal - motion.at(0.0).position
-    # a joint that hardly moves is at its goal long before the end: it does not count
-    least = np.where(np.abs(way) > MIN_WAY, -GOAL_EPSILON, GOAL_EPSILON)
-    return bool((np.sign(way) * (braking.goal - motion.goal) > least).any())
+    ahead = np.sign(motion.goal - motion.at(0.0).position)
+    return bool((ahead * (braking.goal - motion.goal) > GOAL_EPSILON).any())
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:

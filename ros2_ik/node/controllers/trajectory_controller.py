@@ -14,7 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState
-from ros2_ik.core.internals import braking_motion
+from ros2_ik.core.internals import braking_motion, stopped_within
 from ros2_ik.node.controllers.controller import Controller, nearest_time, passes_goal
 from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
@@ -235,13 +235,14 @@ class JointTrajectoryController(Controller):
             others = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity),
                       nearest if on_path else self.commanded(now)]
             may_reverse = may_reverse or not on_path
-        braking = braking_motion(self.joints, at.position, at.velocity, limits, others, bounds,
+        braking = braking_motion(self.joints, at.position, at.velocity, limits, others,
                                  may_reverse)
         # braking would overshoot the goal: let the motion end there
         if on_path and passes_goal(braking, motion, self.rest_at - now):
             return
         # remaining time of the initial move to the start of the motion [s]
         joining = max(self.began - now, 0.0)
+        braking = stopped_within(braking, bounds)
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, joining))
 

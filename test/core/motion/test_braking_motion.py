@@ -9,7 +9,7 @@ from small_robots import joint, urdf, X
 
 from ros2_ik.core import MotionLimits, Robot, straight_motion
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
-from ros2_ik.core.internals import braking_motion
+from ros2_ik.core.internals import braking_motion, stopped_within
 
 SLIDE = urdf(joint('x', 'prismatic', 'base', 'ball', axis=X, limits=(-2.0, 2.0)))
 LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
@@ -61,8 +61,8 @@ def test_braking_of_a_robot_behind_its_motion_keeps_the_limits(lag, stop):
 def test_braking_ends_inside_the_bounds():
     """A joint that would leave them stops at them, earlier."""
     bounds = [-5.0, -5.0], [1.1, 5.0]
-    motion = braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], MotionLimits(
-        [1.0, 1.0], [2.0, 1.0], [math.inf, math.inf]), bounds=bounds)
+    motion = stopped_within(braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], MotionLimits(
+        [1.0, 1.0], [2.0, 1.0], [math.inf, math.inf])), bounds)
     assert motion.goal == pytest.approx([1.1, 0.405]) and motion.duration == pytest.approx(0.9)
     assert motion.rests == pytest.approx([0.4])
     way = np.array([motion.at(t).position for t in np.linspace(0, 0.9, 200)])
