@@ -66,7 +66,9 @@ class CollisionChecker:
         items = (*own_geometries(robot, self.geometry), *world_geometries(robot, self.scene))
         chosen = _between(items, *pair) if pair else _pairs_to_check(
             robot, self.scene, self.geometry, items)
-        self._pairs = PairModel(robot, items, chosen)
+        # each query places all items: keep only those of a checked pair
+        used = np.flatnonzero(chosen.any(axis=0) | chosen.any(axis=1))
+        self._pairs = PairModel(robot, [items[i] for i in used], chosen[np.ix_(used, used)])
         self._pairs.margins = self._paddings(self._pairs.names)
         self._check = ContactCheck(self._pairs)
         self._known_nearness: DistanceCheck | None = None

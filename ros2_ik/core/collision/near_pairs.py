@@ -11,9 +11,12 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.kernels.boxes import follow_pairs, near_pairs
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.tree import FLOATING, Tree, tree_of
+from ros2_ik.core.robot.tree import FLOATING, tree_of
 
 LARGEST = 1e6    # half size of the box of an unbounded item [m]
+# the end of a layout: four empty tables of functions
+_TABLES = np.zeros(4, dtype=np.int64)
+_IDENTITY = np.eye(4)
 
 
 class PairsAt(NamedTuple):
@@ -38,26 +41,26 @@ class NearPairs:
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
-        (tree, mounts), joints = _bodies(robot), [item.joint for item in items]
+        bodies, joints = _bodies(robot), [item.joint for item in items]
         lower, upper = boxes_of(items)
         # the centres of the items' boxes, as poses in the items
-        self.centres = np.tile(np.eye(4), (len(items), 1, 1))
+        self.centres = np.zeros((len(items), 4, 4))
+        self.centres[:] = _IDENTITY
         self.centres[:, :3, 3] = (lower + upper) / 2
         # loop arguments: a program whose frames are the boxes, with four empty tables of functions
-        motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
-        layout = np.concatenate([[0, len(tree.parent), len(items), 0, 0], tree.parent, tree.kind,
-                                 tree.place, tree.column, motions, tree.node[joints], [0] * 4])
-        numbers = np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
-                                  np.zeros(12 * len(items))])
-        self._boxes = numbers[len(numbers) - 12 * len(items):].reshape(-1, 12)
-        self.place(np.arange(len(items)), mounts[joints] @ np.reshape(
+        layout = np.concatenate([bodies.layout, bodies.node[joints], _TABLES])
+        layout[2] = len(items)
+        numbers = np.zeros(len(bodies.numbers) + 12 * len(items))
+        numbers[:len(bodies.numbers)] = bodies.numbers
+        self._boxes = numbers[len(bodies.numbers):].reshape(-1, 12)
+        self.place(slice(None), bodies.mounts[joints] @ np.reshape(
             [item.placement.homogeneous for item in items], (-1, 4, 4)) @ self.centres)
-        self._given = (numbers, layout.astype(np.int64), (upper - lower) / 2,
+        self._given = (numbers, layout, (upper - lower) / 2,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
         self._unknown = np.full(len(margins), -np.inf)
         self._near, self._follow = near_pairs.run, follow_pairs.run    # compile now
 
-    def place(self, numbers: Indices, T: Array) -> None:
+    def place(self, numbers: Indices | slice, T: Array) -> None:
         """Set poses T (k, 4, 4) of boxes' centres in the tree's bodies, or in the root."""
         self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
         self._boxes[numbers, 9:] = T[:, :3, 3]
@@ -80,9 +83,23 @@ class NearPairs:
         return PairsAt(q.copy(), placed, least, closing, nearest)
 
 
+class _Bodies(NamedTuple):
+    """
+    The bodies of a robot.
+
+    `numbers` and `layout` are the first loop arguments, as far as they do not depend on the items.
+    `node` (j,) are the bodies of Pinocchio's joints, `mounts` (j, 4, 4) their poses there.
+    """
+
+    numbers: Array
+    layout: Indices
+    node: Indices
+    mounts: Array
+
+
 @lru_cache(maxsize=8)
-def _bodies(robot: Robot) -> tuple[Tree, Array]:
-    """Return the tree of all joints, and poses (j, 4, 4) of Pinocchio's joints in its bodies."""
+def _bodies(robot: Robot) -> _Bodies:
+    """Return the bodies of all joints of a robot."""
     model = robot.model
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))
@@ -90,15 +107,18 @@ def _bodies(robot: Robot) -> tuple[Tree, Array]:
     # the tree's body frames have z along the joint axis: poses of joint frames in body frames
     mounts = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
               for row, frame in zip(tree.mounting, frames, strict=True)]
-    return tree, np.array([mount.homogeneous for mount in mounts])
+    motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
+    return _Bodies(
+        np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1)]),
+        np.concatenate([[0, len(tree.parent), 0, 0, 0], tree.parent, tree.kind, tree.place,
+                        tree.column, motions]).astype(np.int64),
+        np.asarray(tree.node, dtype=np.int64), np.array([mount.homogeneous for mount in mounts]))
 
 
 def boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
     """Return the lower and upper corners (i, 3) of the items' AABBs, in their own frames [m]."""
-    # coal's corners of unbounded shapes are huge or NaN
     boxes = [item.geometry.aabb_local for item in items]
-    ends = [np.reshape([each.min_ for each in boxes], (-1, 3)),
-            np.reshape([each.max_ for each in boxes], (-1, 3))]
-    lower, upper = (np.clip(np.where(np.isnan(some), unknown, some), -LARGEST, LARGEST)
-                    for some, unknown in zip(ends, (-LARGEST, LARGEST), strict=True))
-    return lower, upper
+    corners = np.reshape([(box.min_, box.max_) for box in boxes], (-1, 2, 3)).swapaxes(0, 1)
+    # coal's corners of unbounded shapes are huge or NaN; fmax and fmin ignore NaN
+    return (np.fmin(np.fmax(corners[0], -LARGEST), LARGEST),
+            np.fmax(np.fmin(corners[1], LARGEST), -LARGEST))

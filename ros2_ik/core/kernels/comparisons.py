@@ -24,15 +24,16 @@ def turned(value, seed, lower, upper):
     return min(max(value + TURN * turns, lower), upper)
 
 
-@loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[::1])')
+@loop("void(f8[::1], i8[::1], Array(f8, 1, 'C', True), Array(f8, 1, 'C', True), "
+      "Array(f8, 1, 'C', True))")
 def choose_turns(q, places, seed, lower, upper):
     """
     Add full turns to the values of q (nq,) at the indices `places` (k,).
 
-    The turns bring each value nearest to `seed` (k,) within `lower` and `upper` (k,) [rad].
+    The turns bring each value nearest to `seed` (nq,) within `lower` and `upper` (nq,) [rad].
     """
-    for k in range(len(places)):
-        q[places[k]] = turned(q[places[k]], seed[k], lower[k], upper[k])
+    for i in places:
+        q[i] = turned(q[i], seed[i], lower[i], upper[i])
 
 
 @loop('b1(f8[:,::1], f8, f8)')

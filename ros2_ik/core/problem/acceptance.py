@@ -20,6 +20,7 @@ from ros2_ik.core.kernels.acceptance import check_targets, HELD, OUTSIDE
 from ros2_ik.core.kernels.comparisons import are_within
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
+from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -105,25 +106,26 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
                 'joint values', math.nan, -np.inf, np.inf, '(not finite)'),))
         violations = _joint_violations(problem, q)
     if result != HELD or not structure.is_chain:
-        errors, costs = _check_terms(problem, q, violations)
+        costs = _check_terms(problem, q, errors, violations)
     # the collision check is the slowest part, so it comes last
     touches = not violations and problem.checker is not None and problem.checker.collides(q)
     return AcceptanceReport(not (violations or touches), structure.tips, errors,
                             tuple(violations), costs, touches)
 
 
-def _check_terms(problem: IKProblem, q: Array,
-                 violations: list[Violation]) -> tuple[Array, tuple[float, ...]]:
-    """Return the target errors (t, 2) and the values of all costs; append to `violations`."""
+def _check_terms(problem: IKProblem, q: Array, errors: Array,
+                 violations: list[Violation]) -> tuple[float, ...]:
+    """Fill the target errors (t, 2), append to `violations`, and return the cost values."""
     robot = problem.robot
     # new data if a user's function runs, because it may overwrite the shared scratch data
     data = robot.model.createData() if problem.structure.runs_user_code else robot.scratch_data()
     # `to_q` normalizes quaternions
     at = Configuration.of_checked(robot, robot.to_q(q) if robot.floating_joints else q, data)
-    errors = _target_errors(problem, at, violations)
+    for k, target in enumerate(problem.targets):
+        errors[k] = _target_errors(target, at, violations)
     for constraint in problem.constraints:
         violations += _constraint_violations(constraint, at)
-    return errors, tuple([cost.value(at) for cost in problem.costs])
+    return tuple([cost.value(at) for cost in problem.costs])
 
 
 def _values(robot: Robot, q: Any) -> Array:
@@ -135,22 +137,21 @@ def _values(robot: Robot, q: Any) -> Array:
     return values
 
 
-def _target_errors(problem: IKProblem, at: Configuration, violations: list[Violation]) -> Array:
-    """Return the target errors (t, 2) of a configuration; append to `violations`."""
-    errors = list[tuple[float, float]]()
-    for target in problem.targets:
-        placed = at.placement(target.tip)
-        if target.relative_to is not None:
-            placed = at.placement(target.relative_to).actInv(placed)
-        errors.append(target.errors(placed))
-        for off, tolerance, what, unit in zip(
-                errors[-1], (target.position_tolerance, target.orientation_tolerance),
-                ('position', 'orientation'), ('m', 'rad'), strict=True):
-            # written as `not ...` to count NaN as a violation
-            if not off <= tolerance:
-                violations.append(Violation(f"{what} error of '{target.tip}'", off, 0.0,
-                                            tolerance, unit, 'target'))
-    return np.array(errors).reshape(-1, 2)
+def _target_errors(target: PoseTarget, at: Configuration,
+                   violations: list[Violation]) -> tuple[float, float]:
+    """Return the position and orientation error of a target; append to `violations`."""
+    placed = at.placement(target.tip)
+    if target.relative_to is not None:
+        placed = at.placement(target.relative_to).actInv(placed)
+    errors = target.errors(placed)
+    for off, tolerance, what, unit in zip(
+            errors, (target.position_tolerance, target.orientation_tolerance),
+            ('position', 'orientation'), ('m', 'rad'), strict=True):
+        # written as `not ...` to count NaN as a violation
+        if not off <= tolerance:
+            violations.append(Violation(f"{what} error of '{target.tip}'", off, 0.0, tolerance,
+                                        unit, 'target'))
+    return errors
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:

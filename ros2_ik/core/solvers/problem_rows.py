@@ -1,6 +1,7 @@
 """A problem as stacked rows: hard rows with bounds, and rows of costs."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 import math
 
 import numpy as np
@@ -37,11 +38,15 @@ class ProblemRows:
         if soft:
             self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
         bounds = self._bounds(targets)
-        self.rows = np.flatnonzero((bounds[0] > -math.inf) | (bounds[1] < math.inf))
+        # lists are faster than NumPy for a few rows
+        self.rows = np.array([row for row, (lower, upper) in enumerate(zip(
+            *bounds[:2].tolist(), strict=True)) if lower > -math.inf or upper < math.inf],
+            dtype=np.int64)
         self.bounds = bounds if len(self.rows) == bounds.shape[1] \
             else np.ascontiguousarray(bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
-        self.costs = self._costs()
+        # compute now, before the clock of a search starts
+        _ = soft and self.costs
 
     def _bounds(self, targets: Sequence[PoseTarget]) -> Array:
         """Return lower bound, upper bound, tolerance and scale of all hard rows, (4, m)."""
@@ -56,9 +61,10 @@ class ProblemRows:
             bounds[2, rows], bounds[3, rows] = SHARE * constraint.tolerance, 1.0
         return bounds
 
-    def _costs(self) -> tuple[Array, Array, Array]:
+    @cached_property
+    def costs(self) -> tuple[Array, Array, Array]:
         """
-        Return the arrays that define the costs of all m rows.
+        The arrays that define the costs of all m rows.
 
         They are the bounds (2, m) of least-squares rows, the weights (m,) of scalar costs, and the
         stacked roots (r, m) of the least-squares weights.

@@ -116,7 +116,9 @@ class Solver:
         This default uses only the first start. Returns the best attempt, the number of starts
         used, and the number of the next start.
         """
-        start, = draw_starts(self.problem, starts._replace(last=starts.first))
+        start = self.problem.start.copy()
+        start[self.problem.active.q_slice] = draw_starts(self.problem, starts._replace(
+            last=starts.first))[0]
         return self.attempt(start, budget), 1, starts.first + 1
 
 

@@ -64,10 +64,13 @@ class SequentialQuadratic(Solver):
         self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
                                         InvalidOptionError)
         self.rows = ProblemRows(problem)
-        self._q_slice = problem.active.q_slice
         self.batch_size = 1 if problem.costs else max(1, BATCH_COLUMNS // max(
             1, len(problem.active.columns)))
-        self._step_limits = self._trust_region()
+        # the trust region depends only on the structure, which many problems share
+        cache = problem.structure.solvers
+        if 'trust region' not in cache:
+            cache['trust region'] = self._trust_region()
+        self._step_limits = cache['trust region']
         self._feasible_loop = find_feasible.run
         # compile this loop only if there are costs: compiling is slow
         self._lower_cost: Any = lower_cost.run if problem.costs else None
@@ -91,43 +94,42 @@ class SequentialQuadratic(Solver):
             attempt = self._minimize_costs(attempt, budget)
         return attempt, used, starts.first + used
 
-    def _find_feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        """Run phase 1 from `starts` (k, nq) in order; return the best attempt and starts tried."""
+    def _find_feasible(self, x: Array, budget: Budget) -> tuple[Attempt, int]:
+        """Run phase 1 from the rows of x (k, n); return the best attempt and starts tried."""
         rows, stop = self.rows, budget.interrupted()
         most = 0 if stop else budget.iterations
         # the loop overwrites x with the ends of the descents
-        x = np.array(starts[:, self._q_slice], order='C')
         error, flag, row, iterations, used = rows.hard.run(
             self._feasible_loop, None if stop else budget.interrupted, x, rows.limits, rows.rows,
             rows.bounds, self._step_limits, OPTIONS, self.attempt_iterations, most)
         # the compiled loop only returns INTERRUPTED; the budget has the reason
         if flag != ExitFlag.CONVERGED:
             flag = budget.flag or flag
-        return Attempt(self._with_active(starts[row], x[row]), error, iterations,
-                       ExitFlag(flag)), used
+        return Attempt(self._with_active(x[row]), error, iterations, ExitFlag(flag)), used
 
-    def _with_active(self, q: Array, x: Array) -> Array:
+    def _with_active(self, x: Array) -> Array:
         """Return q (nq,) with the active values x (n,)."""
-        q = q.copy()
-        q[self._q_slice] = x
+        q = self.problem.start.copy()
+        q[self.problem.active.q_slice] = x
         return q
 
     def _minimize_costs(self, begin: Attempt, budget: Budget) -> Attempt:
         """Run phase 2 from an attempt that meets the hard rows."""
-        x, last = np.array(begin.q[self._q_slice]), np.empty(self.rows.limits.shape[1])
+        q_slice = self.problem.active.q_slice
+        x, last = np.array(begin.q[q_slice]), np.empty(self.rows.limits.shape[1])
         left = budget.iterations - begin.iterations
         stop = budget.interrupted()
         cost, cost_of_last, iterations, flag = self._run_phase_2(
             x, last, 0 if stop else min(COST_ITERATIONS, left),
             None if stop else budget.interrupted)
         flag = budget.flag or flag
-        attempt = Attempt(self._with_active(begin.q, x), begin.error,
+        attempt = Attempt(self._with_active(x), begin.error,
                           begin.iterations + iterations, ExitFlag(flag), cost, holds=True)
         # the last iterate is cheaper but slightly violates the hard rows: phase 1 corrects it
         if cost_of_last < cost:
-            back, _ = self._find_feasible(self._with_active(begin.q, last)[None], replace(
+            back, _ = self._find_feasible(last[None], replace(
                 budget, iterations=budget.iterations - attempt.iterations))
-            x = np.array(back.q[self._q_slice])
+            x = np.array(back.q[q_slice])
             if back.reached:
                 # 0 iterations: only evaluate the cost
                 cost_of_back = self._run_phase_2(x, last, 0, None)[0]

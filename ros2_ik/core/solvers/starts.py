@@ -50,15 +50,12 @@ os.register_at_fork(after_in_child=_reseed)
 
 
 def draw_starts(problem: IKProblem, starts: Starts) -> Array:
-    """Return the configurations (k, nq) of numbered starts, drawn for the active joints."""
+    """Return the active values (k, n) of numbered starts."""
     active = problem.active
     x = np.empty((starts.last - starts.first + 1, len(active.indices)))
     kernel.draw_starts.run(np.array(starts.seed), active.ranges, active.indices,
                            active.floating_starts, starts.first, starts.state, x)
-    q = np.empty((len(x), len(problem.start)))
-    q[:] = problem.start
-    q[:, active.q_slice] = x
-    return q
+    return x
 
 
 def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
@@ -67,11 +64,9 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
 
     Only joints whose full turns make no difference are changed, and only within their limits.
     """
-    indices = problem.structure.turning
     # q is not finite: acceptance rejects it
     if not math.isfinite(q.dot(q)):
         return q
     result = q.copy()
-    choose_turns.run(result, indices, seed[indices], problem.lower[indices],
-                     problem.upper[indices])
+    choose_turns.run(result, problem.structure.turning, seed, problem.lower, problem.upper)
     return result
