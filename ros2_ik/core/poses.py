@@ -1,4 +1,4 @@
-"""Checks of poses and quaternions that a caller passes."""
+"""Validation of poses and quaternions that a caller passes."""
 
 from collections.abc import Callable, Mapping, Sequence
 import math
@@ -28,7 +28,7 @@ def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
 
 def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Array:
     """
-    Return a copy of a pose as an array (4, 4), its rotation made orthonormal.
+    Return a copy of a pose as an array (4, 4), with its rotation made orthonormal.
 
     Raises `fault` if the pose is not (4, 4), not finite, more than 1e-4 from a rigid
     transformation (Frobenius norm), or further away than FARTHEST.
@@ -45,7 +45,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
-    # written as `not ...` to refuse NaN as well
+    # written as `not ...` to reject NaN as well
     if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
             and all(abs(value) <= FARTHEST for value in p.tolist())):
         raise fault(f'{what} is not a rigid transformation: {_fault(T)}')
@@ -70,13 +70,13 @@ def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
 
 def quaternion_pose(numbers: Sequence[float], what: str,
                     fault: Callable[[str], Exception]) -> pin.SE3:
-    """Return the pose x y z qx qy qz qw; raises `fault` unless the norm is 1 up to 1e-2."""
+    """Return the pose of x y z qx qy qz qw; raises `fault` unless |norm - 1| <= 1e-2."""
     norm = math.hypot(*numbers[3:])
     if norm < 1e-9:
         raise fault(f'{what} is zero; the identity is x y z w = 0 0 0 1')
     if abs(norm - 1) > QUATERNION_SLACK:
         raise fault(f'{what} has norm {norm:.6g}; it must be 1')
-    # from a list: three times as fast as from a rotation matrix and an array
+    # this call with a list is three times as fast as SE3 of a rotation matrix and an array
     return pin.XYZQUATToSE3([*numbers[:3], *(number / norm for number in numbers[3:])])
 
 

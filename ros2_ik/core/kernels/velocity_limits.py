@@ -1,4 +1,4 @@
-"""Bounds of a step of velocity IK: of joints (the box) and of rows."""
+"""Limits of a velocity IK step: for joints (table `box`) and bounded rows (table `rows`)."""
 
 import math
 
@@ -14,14 +14,14 @@ def braking_speed(distance, acceleration, dt):
     """
     Return the largest speed from which a joint can stop within a distance.
 
-    The speed drops by at most acceleration * dt per step of dt [s]. The sum of these discrete
-    steps is exactly the distance, so that no later step needs more deceleration.
+    The speed drops by at most acceleration * dt in each step of dt [s]. The distances moved in
+    these steps add up to exactly `distance`, so that no later step needs more deceleration.
     """
     if not distance > 0:
         return 0.0
     if math.isinf(acceleration) or math.isinf(distance):
         return distance / dt
-    # n + 1 steps, where n is the largest number with n (n + 1) / 2 <= x
+    # the joint stops in n + 1 steps; n is the largest integer with n (n + 1) / 2 <= x
     x = distance / (acceleration * dt * dt)
     n = math.floor(0.5 * (math.sqrt(1.0 + 8.0 * x) - 1.0))
     return acceleration * dt * (x / (n + 1) + 0.5 * n)
@@ -29,7 +29,7 @@ def braking_speed(distance, acceleration, dt):
 
 @inner_part
 def has_acceleration_limits(box):
-    """Return whether any joint has an acceleration limit (0: driven joint, infinite: none)."""
+    """Return whether any joint has an acceleration limit (0: driven joint, inf: no limit)."""
     for j in range(box.shape[1]):
         if 0 < box[row.ACCELERATION, j] < math.inf:
             return True
@@ -38,7 +38,7 @@ def has_acceleration_limits(box):
 
 @inner_part
 def narrow(low, high, lower, upper):
-    """Return the intersection of low..high and lower..upper, or the nearest end of low..high."""
+    """Return `lower` and `upper`, each clamped to [low, high]."""
     return min(max(low, lower), high), max(min(high, upper), low)
 
 
@@ -47,8 +47,8 @@ def fill_box(box, options):
     """
     Fill the least and the largest step of each joint (rows LEAST and MOST of `box`).
 
-    Velocity limits take precedence over acceleration limits, and these over position limits: a
-    joint outside its position limits returns as fast as the other two allow.
+    Velocity and acceleration limits take precedence over position limits: a joint outside its
+    position limits returns as fast as its velocity and acceleration limits allow.
     """
     dt, gain = options[0], options[2]
     for j in range(box.shape[1]):
@@ -60,7 +60,7 @@ def fill_box(box, options):
             # a joint above its velocity limit brakes at its acceleration limit
             most = max(most, (abs(before) - a * dt) * dt)
             low, high = narrow(-most, most, (before - a * dt) * dt, (before + a * dt) * dt)
-        # position limits: a fraction of the distance per step, slow enough to stop at the limit
+        # position limits: at most the fraction `gain` of the distance, slow enough to stop in time
         down, up = box[row.POSITION, j] - box[row.LOW, j], box[row.HIGH, j] - box[row.POSITION, j]
         box[row.LEAST, j], box[row.MOST, j] = narrow(
             low, high,
@@ -70,7 +70,7 @@ def fill_box(box, options):
 
 @inner_part
 def row_acceleration(J, i, box):
-    """Return the deceleration of row i of J with all joints at half their acceleration limits."""
+    """Return the acceleration of row i if all joints use half their acceleration limits."""
     a = 0.0
     for j in range(box.shape[1]):
         if J[i, j] != 0:
@@ -81,10 +81,10 @@ def row_acceleration(J, i, box):
 @inner_part
 def least_change_of(left, share, push, acceleration, now, dt):
     """
-    Return the least change in a step of a row whose value is `left` above its lower bound.
+    Return the least allowed change in a step of a row whose value is `left` above its lower bound.
 
-    A row below its bound (left < 0) gets a positive change, which leads back to the bound, at most
-    at the rate that the joints can reach in this step. `now` is the row's present rate.
+    Below the bound (left < 0) this change is positive: the value returns to the bound, at most at
+    the rate `push` or the rate that the joints can reach in this step. `now` is the present rate.
     """
     if left < 0:
         return min(-share * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)
@@ -93,14 +93,14 @@ def least_change_of(left, share, push, acceleration, now, dt):
 
 @part
 def rate_bounds(problem, i):
-    """Return the least and the largest change of the bounded row i in a step, linearized."""
+    """Return the least and the largest linearized change of the bounded row i in a step."""
     rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
     a, approach = row_acceleration(J, i, box), rows[row.APPROACH, i]
     now = row_times(J, i, box[row.BEFORE]) - approach
-    # limits of the rate; a row that is too fast already brakes
+    # limits of the rate; a row that is already too fast brakes
     least_change = min(rows[row.SLOWEST, i], now + a * dt) * dt
     most_change = max(rows[row.FASTEST, i], now - a * dt) * dt
-    # bounds of the value: stop before them, return from beyond them
+    # bounds of the value: stop at the bound, or return to a violated bound
     share, push = rows[row.SHARE, i], rows[row.PUSH, i]
     if not math.isinf(rows[row.LOWER, i]):
         least_change = max(least_change, approach * dt + least_change_of(
@@ -108,7 +108,7 @@ def rate_bounds(problem, i):
     if not math.isinf(rows[row.UPPER, i]):
         most_change = min(most_change, -least_change_of(
             rows[row.UPPER, i] - rows[row.VALUE, i], share, push, a, -now, dt))
-    # contradicting bounds: halfway between them
+    # if the bounds contradict each other: halfway between them
     if least_change > most_change:
         least_change = most_change = 0.5 * (least_change + most_change)
     return least_change - rows[row.CURVED, i], most_change - rows[row.CURVED, i]

@@ -1,4 +1,4 @@
-"""The tasks of a step of velocity IK, as a quadratic cost and as firm rows."""
+"""Tasks of a velocity IK step: a cost (soft tasks) and firm rows (hard and scaled tasks)."""
 
 import math
 
@@ -17,13 +17,13 @@ MAX_CHANGE = 1e6    # largest bound of a row's change in a step [units of f]
 FRAME_SPEED = 3.0   # scale of rows that limit a frame's speed: stiffer than barriers
 MIN_DAMPING = 1e-7  # least damping: less would drown in the rounding of stiff rows
 BRAKING = 0.7       # fraction of the acceleration limits that tasks plan to brake with
-# largest step that counts for damping [units of f]: a far target must not slow an arm down
+# cap on the step that determines damping [units of f]: a far target must not slow an arm down
 LONGEST_STEP = 10.0
 
 
 @inner_part
 def is_firm(kind):
-    """Return whether rows of a kind are firm: hard or scaled tasks."""
+    """Return whether rows of this kind are firm rows, that is, hard or scaled tasks."""
     return kind == row.HARD or kind == row.SCALED
 
 
@@ -36,12 +36,12 @@ def requested_change(rows, i, dt):
 @part
 def slow_to_brake(H, g, box, dt, limb, slow):
     """
-    Lower `slow` (n,), a factor per limb, so that joints can brake in time at the tasks' targets.
+    Lower `slow` (n,), a factor for each limb, so that joints can stop at the tasks' targets.
 
-    The tasks' cost is 1/2 d^T H d + g^T d, limb[a] the limb of joint a. All joints of a limb slow
-    down by the same factor, so that their path stays the same.
+    The cost of the tasks is 1/2 d^T H d + g^T d. Joint a belongs to limb[a]. The tasks move the
+    joints of a limb together, so these slow down by one factor, and their path stays the same.
     """
-    # d: the step all the way to the targets, slightly damped
+    # d: the whole motion to the targets, linearized and slightly damped
     n, K, d = len(limb), H.copy(), -g
     largest = 0.0
     for a in range(n):
@@ -61,7 +61,7 @@ def slow_to_brake(H, g, box, dt, limb, slow):
 
 @part
 def slow_firm_tasks(problem):
-    """Reduce the gains (SHARE) of firm tasks so that joints can brake in time at the targets."""
+    """Reduce the gains (SHARE) of firm tasks so that joints can stop at the targets."""
     rows, J, limb = problem.rows, problem.J, problem.limbs[-1]
     n, found = J.shape[1], False
     H, g, slow = np.zeros((n, n)), np.zeros(n), np.ones(n)
@@ -79,7 +79,7 @@ def slow_firm_tasks(problem):
 
 @part
 def scaled_length(rows, dt):
-    """Return the norm of the changes that all scaled tasks request together; -1 without any."""
+    """Return the norm of the changes that all scaled tasks request, or -1 if there are none."""
     squared, found = 0.0, False
     for i in range(rows.shape[1]):
         if rows[row.KIND, i] == row.SCALED:
@@ -99,11 +99,11 @@ def row_scale(rows, i, firm):
 @part
 def firm_rows(problem, firm, length, A, lower, upper):
     """
-    Fill A (., n or n + 1), lower and upper with bounds and firm tasks; return count and size.
+    Fill A, lower and upper with bounded and firm rows; return their count, and a size.
 
-    If there are scaled tasks, variable n is the length that they move, from 0 to `length`, not a
-    fraction: the direction is then kept equally well in short and in long steps. Firm
-    rows are multiplied by `firm`. The size is the largest diagonal element of their J^T J.
+    If there are scaled tasks, A has a column n for the length that they move, from 0 to `length`.
+    With a length, unlike a fraction, the direction is kept equally well in short and long steps.
+    Firm rows are multiplied by `firm`. The size is the largest diagonal element of their J^T J.
     """
     rows, J, dt = problem.rows, problem.J, problem.options[0]
     n, count, size, sums = J.shape[1], 0, 0.0, np.zeros(J.shape[1])
@@ -114,7 +114,7 @@ def firm_rows(problem, firm, length, A, lower, upper):
         unit = row_scale(rows, i, firm)
         for j in range(n):
             A[count, j] = unit * J[i, j]
-        # bounds of the change, or an equality with the requested change
+        # a bounded row: bounds of its change; a firm row: equality with the requested change
         if kind == row.BOUNDED:
             low, high = rate_bounds(problem, i)
             lower[count], upper[count] = max(unit * low, -MAX_CHANGE), min(unit * high, MAX_CHANGE)
@@ -122,7 +122,7 @@ def firm_rows(problem, firm, length, A, lower, upper):
             step = requested_change(rows, i, dt)
             for j in range(n):
                 sums[j] += J[i, j] * J[i, j]
-            # J d = step * (column n) / length
+            # x[n] is the length moved: J d = step * x[n] / length
             if kind == row.SCALED:
                 A[count, n] = -firm * step / length if length > 0 else 0.0
                 step = 0.0
@@ -138,22 +138,22 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
     """
     Fill the cost 1/2 x^T H x + g^T x of the soft tasks of one priority.
 
-    The cost is divided by the largest diagonal element of H, at least `size`, so that damping and
-    slack weights need no scale.
+    The cost is divided by the largest diagonal element of H or, if larger, by `size`. Weights of
+    damping and slack therefore do not depend on the scale of the tasks.
     """
     rows, J, limb, box, dt = (problem.rows, problem.J, problem.limbs[level], problem.box,
                               problem.options[0])
     n, unit = J.shape[1], size
     slow, isotropic = np.ones(n), np.zeros(n)
     H[:], g[:] = 0.0, 0.0
-    # factors of limbs by which the tasks slow down to brake in time
+    # slow each limb down so that it can stop at the targets
     if has_acceleration_limits(box):
         for i in range(len(J)):
             if rows[row.KIND, i] == level and rows[row.SHARE, i] > 0:
                 add_row(J[i], rows[row.TARGET, i] - rows[row.VALUE, i], rows[row.WEIGHT, i], H, g)
         slow_to_brake(H[:n, :n], g[:n], box, dt, limb, slow)
         H[:], g[:] = 0.0, 0.0
-    # tasks, and damping in proportion to their squared error
+    # tasks, and damping in proportion to their squared step
     for i in range(len(J)):
         if rows[row.KIND, i] == level:
             one = int(rows[row.LIMB, i])
@@ -168,7 +168,7 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
             H[a, b] += problem.inertia[a, b] / (dt * dt)
         H[a, a] += problem.options[1] + isotropic[limb[a]]
         unit = max(unit, H[a, a])
-    # divide by the unit, and fill H's upper half
+    # divide by `unit`, and copy the lower half of H to the upper half
     for a in range(n):
         g[a] /= unit
         for b in range(a + 1):

@@ -1,1 +1,1 @@
-"""Mesh files: triangles, convex hulls and convex parts."""
+"""Meshes: files, convex hulls, and decomposition into convex pieces."""

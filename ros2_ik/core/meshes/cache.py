@@ -1,9 +1,9 @@
 """
-Cache of slow results on disk; the key is a digest of the input.
+Disk cache of results that are slow to compute; the key is a digest of the input.
 
 The folder is $XDG_CACHE_HOME/ros2_ik (default: ~/.cache/ros2_ik). If the folder cannot be written
 or a file cannot be read, the result is computed again. There are no locks: a forked process could
-not release a lock of its parent, and two threads that compute the same entry get equal results.
+not release a lock held by its parent, and two threads that compute an entry get equal results.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def digest(*parts: bytes | str) -> str:
 
 def cached(namespace: str, key: str, make: Callable[[], Arrays]) -> Arrays:
     """
-    Return the arrays of an entry on disk, or the result of `make`; the arrays are read-only.
+    Return the read-only arrays of an entry; if they are not on disk, call `make` and store them.
 
     `namespace` is a folder of the cache; rename it when the content or format of its files
     changes.
@@ -76,7 +76,6 @@ def _write(path: Path, arrays: Arrays) -> None:
     try:
         with os.fdopen(handle, 'wb') as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
-        # atomic on POSIX: a reader sees the whole file or none
         os.replace(name, path)
     except OSError:
         Path(name).unlink(missing_ok=True)

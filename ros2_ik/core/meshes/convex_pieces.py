@@ -1,14 +1,14 @@
 """
 Convex decomposition: cut a mesh along planes into pieces whose hulls together contain the mesh.
 
-Axis-aligned planes divide a solid into boxes. The hull of the solid in one box is the hull of two
-sets of points: the surface in the box, and the corners of the box that lie inside the solid. The
-hulls of all boxes therefore contain the solid, whatever the planes are (of an open mesh: the
-surface). The piece with the largest excess volume is cut first, along the plane that splits off
-the most convex volume or, if none splits off enough, leaves the least excess. Cutting ends when
-the hulls are a few percent larger than the mesh, or at a limit of pieces or effort. Closed
-surfaces may overlap and are cut separately. The effort counts triangles, not time, so results are
-reproducible.
+Axis-aligned planes divide space into boxes. The hull of the solid in one box is the hull of two
+sets of points: the surface in the box, and the corners of the box that lie inside the solid.
+Wherever the planes are, these hulls together contain the solid (of an open mesh, the surface).
+
+The piece with the largest excess (hull volume minus solid volume) is cut first. The best plane
+splits off the largest convex part or, if such parts are small, leaves the least excess. Cutting
+ends when the total excess is a few percent of the volume, or at a limit on pieces or effort. The
+effort counts triangles, not time, so results are reproducible. Closed surfaces are cut separately.
 """
 
 from collections.abc import Iterable
@@ -34,10 +34,11 @@ HULL_TOLERANCE = 1e-9       # distance outside a hull at which a point still cou
 @dataclass(frozen=True)
 class _Slice:
     """
-    The part of a solid in an axis-aligned box from `low` (3,) to `high` (3,), infinite if not cut.
+    The part of a solid in an axis-aligned box from `low` (3,) to `high` (3,) [m].
 
-    Along at least one axis, the box has at most one finite end. `surface` (n, 3, 3) are the
-    triangles of the solid in the box. `excess` is hull volume minus solid volume in the box [m^3].
+    Ends of the box that are not cuts are infinite; along at least one axis, at most one end is a
+    cut. `surface` (n, 3, 3) are the triangles of the solid in the box. `excess` is hull volume
+    minus solid volume in the box [m^3].
     """
 
     solid: '_Solid'
@@ -52,8 +53,8 @@ def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
     """
     Return convex pieces that together contain a mesh; this takes seconds to minutes.
 
-    If the hull of the mesh is accurate enough, it is the only piece. A mesh with large holes has
-    no volume to compare with; it is cut until a limit of pieces or effort is reached.
+    If the hull of each closed surface is accurate enough, nothing is cut. A mesh with large holes
+    has no volume to compare with; it is cut until a limit on pieces or effort is reached.
     """
     solids = [_Solid(vertices, faces) for faces in solids_of(vertices, triangles, MAX_PIECES)]
     uncut = np.full(3, -np.inf), np.full(3, np.inf)
@@ -74,7 +75,7 @@ def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
         slices[-1:] = min(halves, key=_cut_cost) if halves else [replace(worst, excess=0.0)]
     hulls = _merged([piece.hull for piece in slices],
                     MAX_MERGE_LOSS * (size or sum(piece.hull.volume for piece in slices)))
-    # cuts drop degenerate triangles: vertices that only these use get a hull of their own
+    # cuts drop degenerate triangles; vertices that no other triangle uses get their own hull
     wide = _have_area(vertices[triangles])
     lost = np.setdiff1d(triangles[~wide], triangles[wide])
     return [*hulls, hull_of(vertices[lost])] if len(lost) else hulls
@@ -84,9 +85,9 @@ def _cut_cost(halves: Iterable[_Slice]) -> tuple[float, float]:
     """
     Return the cost of a cut, to be compared lexicographically.
 
-    First the negative volume of convex parts that the cut splits off, second the sum of excess
-    times hull volume of both halves. Excess alone misleads: cutting one wall off a bin does not
-    shrink the hull of the remaining walls until the last wall is cut off.
+    The first number is the negative volume of convex halves, or 0 if it is small. The second
+    number is the sum of excess times hull volume over both halves. Excess alone misleads: cutting
+    a wall off a bin does not shrink the hull of the other walls until the last wall is cut off.
     """
     halves = tuple(halves)
     convex = sum(piece.hull.volume for piece in halves
@@ -97,18 +98,18 @@ def _cut_cost(halves: Iterable[_Slice]) -> tuple[float, float]:
 
 
 class _Solid:
-    """A closed surface, or all open surfaces of a mesh, which can be cut into slices."""
+    """A closed surface, or all open surfaces of a mesh together; it can be cut into slices."""
 
     def __init__(self, vertices: Array, triangles: Indices) -> None:
         self.corners = vertices[triangles]
         self.volume = mesh_volume(vertices, triangles)
-        # distance inside the box at which its corners are tested, proportional to the solid
+        # corners of a box are tested this far inside the box [m]; proportional to the solid
         self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
         self._enclosure = Enclosure(self.corners)
 
     def slice(self, surface: Array, low: Array, high: Array) -> _Slice:
         # Corners of the box that lie inside the solid. A corner is tested slightly inside the box,
-        # because triangles in the side of the box may belong to the neighbouring slice.
+        # because triangles in a side of the box may belong to the neighbouring slice.
         step = self.step
         inner = [[side for side, _ in corner] for corner in product(*(
             ((a, a + step), (b, b - step)) for a, b in zip(low.tolist(), high.tolist(),
@@ -121,7 +122,7 @@ class _Solid:
         return _Slice(self, surface, low, high, hull, max(hull.volume - max(volume, 0.0), 0.0))
 
     def halves(self, piece: _Slice, axis: int, level: float) -> list[_Slice]:
-        """Cut a slice in two; an empty list if the whole surface is on one side of the plane."""
+        """Cut a slice in two; return [] if the whole surface is on one side of the plane."""
         below, above = cut(piece.surface, axis, level)
         # triangles in the plane with the solid above them belong to the upper slice
         floor = _faces_down(below, axis, level)
@@ -135,8 +136,8 @@ class _Solid:
 
 def _volume_between(surface: Array, low: Array, high: Array) -> float:
     """Return the volume of a closed solid in a box, from its surface (m, 3, 3) in the box."""
-    # Divergence theorem with the field (x - c, 0, 0) along an axis that is cut at c only, or not
-    # at all: the flux through the open sides of the surface, in the sides of the box, is zero.
+    # Divergence theorem with the field (x - c, 0, 0), where the x axis is cut only at c or not at
+    # all: there is no flux through the sides of the box, in which the surface is open.
     cuts = np.stack([low, high], axis=1)
     axis = int(np.isfinite(cuts).sum(axis=1).argmin())
     c = float(cuts[axis][np.isfinite(cuts[axis])].sum())
@@ -145,7 +146,7 @@ def _volume_between(surface: Array, low: Array, high: Array) -> float:
 
 
 def _planes(piece: _Slice) -> list[tuple[int, float]]:
-    """Return candidate planes (axis, coordinate): at quarters, and through large flat faces."""
+    """Return planes (axis, coordinate) to try: at quarters, and through large flat faces."""
     planes = []
     areas = np.abs(area_vectors(piece.surface))
     cuts = np.isfinite(piece.low).astype(int) + np.isfinite(piece.high)
@@ -155,10 +156,10 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
             continue
         low, high = piece.hull.vertices[:, axis].min(), piece.hull.vertices[:, axis].max()
         extent = high - low
-        # triangles whose normal is along the axis, up to 2.6 degrees
+        # triangles whose normal is within 2.6 degrees of the axis
         flat = areas[:, axis] > 0.999 * np.linalg.norm(areas, axis=1)
-        # coordinates of flat faces, grouped within the tolerance; the highest face of each group,
-        # so that the plane cuts none of them
+        # group the coordinates of flat faces by PLANE_TOLERANCE; a plane at the highest coordinate
+        # of a group cuts none of its faces
         tops = piece.surface[flat, :, axis].max(axis=1)
         levels, which = np.unique(np.round(tops / PLANE_TOLERANCE), return_inverse=True)
         levels = np.array([tops[which == i].max() for i in range(len(levels))])
@@ -189,7 +190,7 @@ def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array]:
                     over[crossing].argmin(axis=1))
     order = (lone[:, None] + np.arange(3)) % 3
     a, b, c = np.moveaxis(np.take_along_axis(corners[crossing], order[:, :, None], axis=1), 1, 0)
-    # its edges cross the plane in p and q: a triangle (a, p, q) and a quadrilateral (p, b, c, q)
+    # its edges cross the plane at p and q: divide it into triangle a p q and quadrilateral p b c q
     p, q = _crossings(a, b, axis, level), _crossings(a, c, axis, level)
     tip = np.stack([a, p, q], axis=1)
     rest = np.concatenate([np.stack([p, b, c], axis=1), np.stack([p, c, q], axis=1)])
@@ -209,17 +210,17 @@ def _have_area(corners: Array) -> Mask:
 
 
 def _crossings(start: Array, end: Array, axis: int, level: float) -> Array:
-    """Return the points (m, 3) in which edges from `start` to `end` (m, 3) cross the plane."""
+    """Return the points (m, 3) where edges from `start` to `end` (m, 3) cross the plane."""
     share = (level - start[:, axis]) / (end[:, axis] - start[:, axis])
     points = start + share[:, None] * (end - start)
-    # set exactly: a later cut would cut off a point that is rounded to one side
+    # exact, because a later cut would cut off a point that rounding moves to one side
     points[:, axis] = level
     return points
 
 
 def _merged(hulls: list[Hull], max_loss: float) -> list[Hull]:
     """
-    Merge pieces whose common hull adds little volume, the pair with the smallest loss first.
+    Merge pairs of hulls whose common hull adds little volume, the pair that adds least first.
 
     `max_loss` is the volume that all merges together may add [m^3].
     """

@@ -2,7 +2,7 @@
 Reader of mesh files (stl, obj, dae), based on trimesh, which reads dae files with pycollada.
 
 coal's reader (assimp) is not used: it loses the vertex offset of all parts of a file except the
-first. COLLADA's <up_axis> and <unit> are not applied, as in MoveIt and Pinocchio.
+first. As in MoveIt and Pinocchio, COLLADA's <up_axis> and <unit> are not applied.
 """
 
 from io import BytesIO
@@ -30,11 +30,11 @@ _MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
 
 class MeshContent(NamedTuple):
     """
-    The vertices (n, 3) and triangles (m, 3) in a mesh file, their colors (m, 3), and its unit [m].
+    The vertices (n, 3), triangles (m, 3), colors of triangles (m, 3) and unit [m] of a mesh file.
 
-    A color is red, green, blue in [0, 1], from the materials of a dae file, -1 if there is none.
-    The unit, by default 1, is not applied to the vertices. Equal vertices are merged, and
-    triangles with two equal corners dropped.
+    A color is red, green, blue in [0, 1], from the material in a dae file; without a material, all
+    three are -1. The unit, by default 1, is not applied to the vertices. Equal vertices are
+    merged, and triangles with two equal corners are dropped.
     """
 
     vertices: Array
@@ -45,7 +45,7 @@ class MeshContent(NamedTuple):
 
 def read_mesh(path: str | Path) -> MeshContent:
     """
-    Read an stl, obj or dae file; cached by content.
+    Read an stl, obj or dae file; the result is cached by the content of the file.
 
     Raises InvalidSceneError if the file is missing, of another kind or malformed.
     """
@@ -70,7 +70,7 @@ def _parsed(kind: str, content: bytes) -> Arrays:
         raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is unsupported")
     # trimesh and pycollada do not validate their input: malformed files raise errors of any type
     try:
-        # process=False: trimesh would merge vertices and drop triangles by rules of its own
+        # process=False: trimesh must not merge vertices or drop triangles by its own rules
         scene = trimesh.load_scene(BytesIO(content), file_type=kind[1:], process=False,
                                    ignore_broken=False, skip_materials=True)
         meshes = [mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)]

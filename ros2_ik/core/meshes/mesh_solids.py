@@ -1,5 +1,5 @@
 """
-Closed surfaces of a mesh, and a test whether points are inside the mesh.
+Closed surfaces of a mesh, and a test for points inside the mesh.
 
 A mesh may consist of several closed surfaces that overlap, such as a bin made of five boxes.
 Meshes of real robots are often not closed: triangles are missing, have the wrong orientation, or
@@ -23,9 +23,9 @@ class Enclosure:
     """
     The volume that triangles enclose; `corners` (m, 3, 3) are the corners of the triangles.
 
-    Six rays start at a point. A ray leaves the mesh if it crosses triangles outward and inward
-    unequally often; the point is inside if at least three rays leave the mesh. The vote tolerates
-    a few holes and triangles of wrong orientation.
+    Six rays are cast from a point. A ray leaves the mesh if it crosses triangles outward and
+    inward unequally often; the point is inside if at least three rays leave the mesh. The vote
+    tolerates a few holes and triangles of wrong orientation.
     """
 
     def __init__(self, corners: Array) -> None:
@@ -44,12 +44,13 @@ def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indi
     Return triangles (m, 3), the surface number of each (m,), and which surfaces are closed (s,).
 
     Closed surfaces get outward normals; a cavity inside a mesh therefore counts as solid. If the
-    mesh is two-sided, one copy of each triangle remains. Degenerate triangles are dropped.
+    mesh is two-sided, one copy of each triangle remains. Triangles with two equal corners are
+    dropped, unless all triangles are such.
     """
-    # equal vertices get equal numbers, so that triangles of different parts share edges
+    # equal vertices get equal numbers, so that adjacent triangles share edges
     _, same = np.unique(vertices, axis=0, return_inverse=True)
     points = same.reshape(-1)[triangles]
-    # a degenerate triangle has the same vertex twice
+    # triangles with three different corners
     proper = (points != np.roll(points, 1, axis=1)).all(axis=1)
     if proper.any():
         triangles, points = triangles[proper], points[proper]
@@ -67,7 +68,7 @@ def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indi
 
 def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
     """
-    Split the triangles (m, 3) of a mesh: one array per closed surface, one for all open surfaces.
+    Split triangles (m, 3) into one array per closed surface, and one for all open surfaces.
 
     Closed surfaces have outward normals. If the result would have more than `most` arrays, the
     mesh is not split.
@@ -87,12 +88,12 @@ def _surfaces(points: Indices) -> tuple[Indices, Mask]:
     they share an edge that no third triangle uses. A surface is closed if its triangles use each
     of its edges an even number of times.
     """
-    # sides of the triangles: sorted end points, triangle, number of the undirected edge
+    # for each side of each triangle: sorted end points, triangle, number of the undirected edge
     ends = np.sort(np.stack([points, np.roll(points, -1, axis=1)], axis=-1).reshape(-1, 2))
     owner = np.repeat(np.arange(len(points)), 3)
     _, edge, uses = np.unique(ends[:, 0] * (points.max() + 1) + ends[:, 1],
                               return_inverse=True, return_counts=True)
-    # connected components of the graph with a link for each edge of exactly two triangles
+    # connected components of a graph that links triangles if exactly these two share an edge
     shared = owner[np.argsort(edge, kind='stable')][np.repeat(uses == 2, uses)].reshape(-1, 2)
     links = scipy.sparse.coo_array((np.ones(len(shared)), shared.T), shape=(len(points),) * 2)
     labels: Indices = scipy.sparse.csgraph.connected_components(links, directed=False)[1]

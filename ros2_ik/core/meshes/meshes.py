@@ -1,7 +1,7 @@
 """
 Convex hulls that contain all their input points.
 
-Hulls are computed by scipy: coal's own convex hull ends the process on flat or duplicate points.
+scipy computes the hulls; coal's own function ends the process if points are flat or duplicate.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ class Hull:
         """Outward unit normals n (f, 3) of the faces and offsets d (f,) [m]: n.x <= d inside."""
         normals = area_vectors(self.vertices[self.faces])
         lengths = np.linalg.norm(normals, axis=1)
-        # qhull's triangulation of flat facets can have triangles without an area
+        # qhull's triangulation of flat facets can have triangles of zero area
         wide = lengths > 5e-16
         normals = normals[wide] / lengths[wide, None]
         return normals, np.einsum('ij,ij->i', self.vertices[self.faces[wide, 0]], normals)
@@ -57,10 +57,10 @@ def hull_of(points: Array) -> Hull:
     """
     Return the convex hull of points (n, 3).
 
-    Flat, collinear and single points get a thickness of 0.1 mm on each side. A hull of more than
-    4000 vertices, or with a vertex that has more than 255 neighbours (the tip of a fine cone), is
-    replaced by a hull of at most 255 vertices that contains all points and is up to a few percent
-    larger.
+    Flat, collinear and single points get a thickness of at least 0.1 mm on each side. A hull of
+    more than 4000 vertices, or with a vertex that has more than 255 neighbours (the tip of a fine
+    cone), is replaced by a hull of at most 255 vertices that contains all points and is up to a
+    few percent larger.
     """
     hull = _outward(_qhull(points))
     # in a closed triangle mesh, a vertex has as many neighbours as triangles
@@ -71,7 +71,7 @@ def hull_of(points: Array) -> Hull:
 
 
 def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]]) -> list[Hull]:
-    """Return the cached hulls of an entry, or the result of `make`; see `cached`."""
+    """Return the hulls of a cache entry; if it is not on disk, call `make` (see `cached`)."""
     def arrays() -> Arrays:
         hulls = make()
         return {'vertices': np.concatenate([hull.vertices for hull in hulls]),
@@ -86,12 +86,12 @@ def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]]) -> li
 
 
 def area_vectors(corners: Array) -> Array:
-    """Return vectors (m, 3) along the normals of triangles (m, 3, 3), as long as their areas."""
+    """Return the normals (m, 3) of triangles (m, 3, 3); the length of a normal is the area."""
     return np.asarray(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2)
 
 
 def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
-    """Return the volume [m^3] that a mesh encloses, None if the mesh is open or inside out."""
+    """Return the volume [m^3] that a mesh encloses, or None if the mesh is open or inside out."""
     # the area vectors of a closed surface add up to zero
     corners = vertices[triangles]
     areas = area_vectors(corners)
@@ -112,7 +112,7 @@ def _qhull(points: Array) -> 'scipy.spatial.ConvexHull':
         pass
     # (nearly) flat, collinear or equal points: replace each point by a small cube
     points = np.unique(points, axis=0)
-    # qhull takes minutes for a disc of 15,000 points
+    # simplify first: qhull takes minutes for a disc of 15,000 points
     if len(points) > MAX_HULL_POINTS:
         return _qhull(_simplified(points))
     thickness = max(THICKNESS, 1e-6 * extent)
@@ -142,8 +142,8 @@ def _simplified(points: Array) -> Array:
     rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
     hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
-    # scale about the centre until the faces contain all points: the factor is the largest ratio
-    # of a point's distance to a face's distance from the centre, along the normal of the face
+    # scale about the centre until the hull contains all points: by the largest ratio of a point's
+    # distance from the centre to a face's distance, both along the normal of the face
     centre = few.mean(axis=0)
     face_distances = -(planes[:, :3] @ centre + planes[:, 3])
     ratios = (planes[:, :3] @ (points - centre).T).max(axis=1) / face_distances

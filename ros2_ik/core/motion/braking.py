@@ -1,4 +1,4 @@
-"""Braking motions by cubic polynomials."""
+"""Braking motions as cubic polynomials."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,10 +35,10 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     limits see `stopped_within`.
 
     A controller whose state differs from the start moves to the end along its own cubic
-    polynomial. `others` are such states: if possible, their polynomials stay within the velocity
-    and acceleration limits, and no joint reverses its direction. The fastest of start and `others`
-    determines the braking distance. With `may_reverse`, joints may reverse from `others`, and the
-    start alone determines the distance.
+    polynomial. `others` are the states of such controllers: if possible, their polynomials stay
+    within the velocity and acceleration limits, and no joint reverses its direction. The fastest
+    of start and `others` determines the braking distance. With `may_reverse`, joints may reverse
+    on the polynomials from `others`, and the start alone determines the distance.
 
     Raises InvalidStateError for NaN.
     """
@@ -48,9 +48,9 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     checked = [(start, speed), *(_checked(names, state.position, state.velocity)
                                  for state in others)]
     position, velocities = np.array(checked).swapaxes(0, 1)
-    # joints must not reverse from the states before this index
+    # joints must not reverse on the polynomials from the states before this index
     one_way = 1 if may_reverse else len(checked)
-    # the fastest state, and its braking distance at constant deceleration
+    # velocities of the fastest state, which determines the braking distance
     going = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
     duration = _duration(start, going, position, velocities, one_way, limits)
     return _cubics(names, start, speed, start + going * duration / 2,
@@ -61,8 +61,8 @@ def stopped_within(braking: Motion, bounds: 'tuple[ArrayLike, ArrayLike]') -> Mo
     """
     Return the braking motion with earlier stops at bounds (lower, upper; (n,) each) [rad, m].
 
-    A stop at a bound exceeds the acceleration limit if braking within the limit would cross the
-    bound. Otherwise the motion is returned unchanged.
+    A motion that stays within the bounds is returned unchanged. A stop at a bound exceeds the
+    acceleration limit if the joint cannot stop before the bound within this limit.
     """
     start, speed, _ = braking.at(0.0)
     kept = np.clip(braking.goal, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
@@ -84,7 +84,7 @@ def _checked(joints: tuple[str, ...], position: object, velocity: object) -> tup
 
 def _duration(start: Array, going: Array, position: Array, velocity: Array, one_way: int,
               limits: MotionLimits) -> float:
-    """Return the shortest duration [s]; no joint reverses from the first `one_way` of k states."""
+    """Return the shortest duration [s] within limits, if possible without reversing joints."""
     least = float((np.abs(going) / limits.acceleration).max(initial=0.0))
     spread = np.ptp(position, axis=0).max(initial=0.0)
     if max(spread, np.abs(velocity).max(initial=0.0)) < REST_SPEED:
@@ -109,7 +109,7 @@ def _duration(start: Array, going: Array, position: Array, velocity: Array, one_
 
 def _are_within(first: Array, last: Array, velocity: Array, duration: Array,
                 limits: MotionLimits) -> Mask:
-    """Return a mask (m,) of the durations (m, 1, 1) at which all states are within limits."""
+    """Return a mask (m,) of the durations (m, 1, 1) that keep all motions within limits."""
     most = limits.acceleration * (1 + ROUNDING)
     # if the acceleration changes its sign, the velocity has a peak in between
     peaks = first * last < 0
@@ -122,10 +122,10 @@ def _are_within(first: Array, last: Array, velocity: Array, duration: Array,
 
 def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
     """
-    Return a mask (m,) of the durations at which a joint reverses.
+    Return a mask (m,) of the durations for which a joint reverses.
 
-    Only joints that move in the same direction in all states (k, n) count. A joint reverses if its
-    `last` acceleration (m, k, n) has the sign of its velocity.
+    Only joints that move in the same direction in all k states count. A joint reverses if its
+    acceleration at the end, `last` (m, k, n), has the sign of its `velocity` (k, n) at the start.
     """
     moving = np.where(np.abs(velocity) > REST_SPEED, np.sign(velocity), 0.0)
     one_way = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
@@ -135,7 +135,7 @@ def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
 
 def _cubics(names: tuple[str, ...], start: Array, speed: Array, ends: Array,
             times: Array) -> Motion:
-    """Return cubic motions of the joints that come to rest at `ends` after `times` (n,) [s]."""
+    """Return a motion in which joints follow cubics to rest at `ends` after `times` (n,) [s]."""
     # coefficients of t^2 and t^3 of the Hermite polynomial with velocity 0 at the end
     duration = np.where(times > 0, times, 1.0)
     mean = (ends - start) / duration

@@ -29,8 +29,8 @@ class Motion:
     A motion of n `joints`, at rest after `duration` [s].
 
     `state` returns the state at a time in [0, duration]. `rests` are the times, in ascending
-    order, at which single joints stop before the end. In a motion that `is_curved`, joints may
-    reverse their direction, for example when the tool moves along a line.
+    order, at which some or all joints stop before the end. In a motion that `is_curved`, joints
+    may reverse their direction, for example when the tool moves along a line.
     """
 
     joints: tuple[str, ...]
@@ -53,7 +53,7 @@ class Motion:
 
     def times(self, period: float) -> Array:
         """
-        Return sample times (k,) [s]: multiples of `period` [s], then the end (>= one period).
+        Return sample times (k,) [s]: multiples of `period`, then the end (at least one period).
 
         Time 0 is left out, because a controller executes a point at time 0 as a step.
         """
@@ -123,6 +123,6 @@ class MotionLimits:
                             self.jerk * acceleration)
 
     def part(self, columns: Sequence[int]) -> 'MotionLimits':
-        """Return the limits of some of the joints, by their indices in these limits."""
+        """Return the limits of the joints with the indices `columns`."""
         return MotionLimits(*(values[list(columns)] for values in (
             self.velocity, self.acceleration, self.jerk)))

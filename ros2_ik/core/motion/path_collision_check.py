@@ -12,7 +12,7 @@ from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.motion import Motion
 
-# longest time between two checks [s]: within a longer time, a joint might move away and return
+# longest time between two checks [s]; in a longer time, a joint might move away and return
 MAX_INTERVAL = 0.05
 # a motion jumps if it moves farther than the resolution within this fraction of its duration
 JUMP_RATIO = 1e-9
@@ -21,9 +21,10 @@ JUMP_RATIO = 1e-9
 @dataclass(frozen=True)
 class PathCollision:
     """
-    The first collision found on a motion, at `time` [s], the `fraction` of the duration.
+    The first collision found on a motion, `time` [s] after its start.
 
-    `q` (nq,) is the configuration at this time, `contacts` are its contacts, deepest first.
+    `fraction` is `time` / duration. `q` (nq,) is the configuration at this time, and `contacts`
+    are its contacts, deepest first.
     """
 
     time: float
@@ -38,9 +39,9 @@ class PathCollisionCheck:
 
     Configurations are checked in the order of time, except that the end is checked right after
     the start, so that a contact at the goal is found early. `collision` is the first collision
-    found. Between two checks no joint moves farther than `resolution` [rad, m]; a contact that
-    begins and ends between two checks is missed. `q` (nq,) has the values of all joints that are
-    not part of the motion. Attached objects of the checker's scene move with their links.
+    found. From one moment to the next, joints change by at most `resolution` [rad, m]; a contact
+    that begins and ends between two moments is missed. `q` (nq,) has the values of all joints that
+    are not part of the motion. Attached objects of the checker's scene move with their links.
 
     `run` raises InvalidOptionError for a motion that jumps or has a position that is not finite.
     """
@@ -58,7 +59,7 @@ class PathCollisionCheck:
         self.collision: PathCollision | None = None
 
     def run(self, seconds: float = float('inf')) -> bool:
-        """Check for `seconds` of processor time, at least once; return whether finished."""
+        """Check for `seconds` of processor time, at least once; return True if finished."""
         end = time.thread_time() + seconds
         for moment, position in self._samples:
             self._q[self._columns] = position

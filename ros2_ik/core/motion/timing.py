@@ -68,10 +68,10 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
         chosen, begin.tolist(), wanted.tolist(), strict=True)]) - begin
     limits.check_count(len(names))
     # Time the joint that moves farthest; the other joints move in proportion. Ruckig could time
-    # all joints at once, but with different limits of the joints it often leaves the straight
-    # line (0.19.4: 80 % of 5000 motions with random limits, by up to 0.5 rad).
+    # all joints at once, but it often leaves the straight line if joints have different limits
+    # (0.19.4: 80 % of 5000 motions with random limits, by up to 0.5 rad).
     far = float(np.abs(change).max(initial=0.0))
-    # change of each joint relative to the largest, and the tightest limits along the line
+    # change of each joint relative to the largest change, and the tightest limits along the line
     part = change / far if far else np.zeros(len(names))
     share = np.abs(part) if far else np.ones(len(names))
     least = MotionLimits(*(np.array([(values[share > 0] / share[share > 0]).min()])

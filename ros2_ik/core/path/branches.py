@@ -30,14 +30,14 @@ STEP_BISECTIONS = 10
 SOLUTION_TOLERANCE = 1e-9
 # distance kept from joint limits, because the spline overshoots its points [rad, m]
 LIMIT_MARGIN = 2e-3
-# iteration limit of a search at one pose; a UR5 has eight solutions
+# iteration limit of a search for several configurations at one pose (a UR5 has eight)
 ITERATIONS = 2000
-# timeout of a search that begins at or after the deadline [s]
+# minimum timeout of a search at one pose, even after the deadline [s]
 MIN_TIMEOUT = 1e-3
 MAX_SAMPLES = 100_000   # largest number of samples of a path; each takes about 0.5 ms and 50 kB
 # largest valid spacing [m]; with a larger one, descents from sample to sample fail too often
 LARGEST_SPACING = 0.1
-# parameters and configurations (nq,) in the order of the path
+# pairs of a path parameter [m] and a configuration (nq,), in the order of the path
 Chain = list[tuple[float, Array]]
 
 
@@ -82,9 +82,9 @@ class Branches:
     """
     A graph of configurations along a path.
 
-    `nodes[i]` are the configurations at `samples[i]` (n,). `refused[i]` has the pairs of node
-    indices at the samples i and i + 1 between which no motion is allowed. The start of the
-    `problem` is the seed; the target of `problem` is at the first pose.
+    `samples` (n,) are parameters of the path [m], and `nodes[i]` the configurations at samples[i].
+    `refused[i]` has pairs of node indices, at the samples i and i + 1, between which no motion is
+    allowed. The start of `problem` is the seed; the target of `problem` is at the first pose.
     """
 
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
@@ -95,40 +95,36 @@ class Branches:
         margin = np.minimum(LIMIT_MARGIN, (problem.upper - problem.lower) / 4)
         narrowed.active = problem.active.within(problem.lower + margin, problem.upper - margin)
         narrowed.lower, narrowed.upper = narrowed.active.lower, narrowed.active.upper
-        # the problem with the target at the parameter s [m] of the path; each is used many times
+        # the problem with the target at the path parameter s [m]; cached, as it is often reused
         self.at = cache(lambda s: narrowed.again([path.pose(s)]))
         self.seed = narrowed.within_limits(problem.start)
         self.samples = _samples(path, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
         self.refused = defaultdict[int, set[tuple[int, int]]](set)
-        # `lm` also solves for other poses than its own; `sqp` is made for each problem
+        # one `lm` solver serves all poses of the path; an `sqp` solver serves a single problem
         self._lm = (make_solver('lm', narrowed, {'solution_tolerance': SOLUTION_TOLERANCE})
                     if problem.kinds == {'targets'} else None)
-
-    # -- one configuration ------------------------------------------------------------------
 
     def descend(self, problem: IKProblem, q: Array) -> Array:
         """Return the end (nq,) of a descent from q (nq,) to the target of a problem."""
         solver = self._lm or make_solver('sqp', problem, {})
-        # start 0 is q itself: nothing is drawn
+        # start 0 is q itself, so no random start is drawn
         return solver.find(problem, Starts(q, 0, 0, OWN_STATE), self.budget)[0].q
 
     def follow(self, s: float, q: Array, most: float) -> Array | None:
-        """Return an accepted configuration at a parameter, within `most` of q (nq,), or None."""
+        """Return an accepted configuration at parameter s, within `most` of q (nq,), or None."""
         problem = self.at(s)
         end = self.descend(problem, q)
         return end if largest_step(q, end) <= most and accept(problem, end).accepted else None
 
     def solve(self, s: float, q: Array, solutions: int = 1) -> IKSolution:
-        """Search for any configurations at a parameter, first near q (nq,)."""
+        """Search for configurations at the parameter s, first near q (nq,)."""
         left = max(self.budget.deadline - time.monotonic(), MIN_TIMEOUT)
         return solve(self.at(s), [q], solutions=solutions, random_state=0, timeout=left,
                      max_iterations=ITERATIONS, cancel=self.budget.cancelled)
 
-    # -- the search -------------------------------------------------------------------------
-
     def search(self) -> Chain:
-        """Return the cheapest of the chains that get farthest; empty without a start."""
+        """Return the cheapest of the chains that reach farthest; [] if there is no start."""
         start, layer, chain = self.problem.start, 0, Chain()
         if self.options.hold_start:
             starts = [start] if accept(self.problem, start).accepted else []
@@ -145,7 +141,7 @@ class Branches:
         return chain
 
     def next_sample(self, chain: Chain) -> int:
-        """Return the number of the first sample after the end of a chain; 0 for an empty chain."""
+        """Return the index of the first sample after the end of a chain; 0 for an empty chain."""
         return int(np.searchsorted(self.samples, chain[-1][0], 'right')) if chain else 0
 
     def _starts(self, layer: int) -> list[Array]:
@@ -166,7 +162,7 @@ class Branches:
                 q = found
 
     def _add_node(self, layer: int, q: Array) -> bool:
-        """Add a node at q (nq,) to a sample; return False if there is one already."""
+        """Add a node at q (nq,) to a sample; return False if the sample already has this node."""
         nodes = self.nodes[layer]
         if nodes and np.abs(np.array(nodes) - q).max(axis=1).min() < SAME_NODE:
             return False
@@ -198,13 +194,13 @@ class Branches:
         """
         Return the node indices, one for each sample, of the cheapest of the longest chains.
 
-        The cost is the squared distance of the first node from the seed, plus the squared steps
-        times their number: about the length of the path times the integral of |dq/ds|^2, which
-        does not depend on the sampling. Found by dynamic programming over the samples.
+        The cost is the squared distance of the first node from the seed, plus the sum of squared
+        steps times the number of steps. The second term is about the path length times the
+        integral of |dq/ds|^2, whatever the sampling. Solved by dynamic programming over samples.
         """
         parents, first = list[Indices](), np.array(self.nodes[0])
         cost = ((first - self.seed)**2).sum(axis=1)
-        # node 0 is the seed; other nodes come from branches traced down to the first sample
+        # start at node 0, the seed; other nodes come from branches traced back to the first sample
         if self.options.hold_start:
             cost[1:] = np.inf
         for i, (before, after) in enumerate(pairwise(self.nodes)):
@@ -229,9 +225,9 @@ class Branches:
     def _divided(self, start: tuple[float, Array], end: tuple[float, Array],
                  bisections: int) -> Chain | None:
         """
-        Return the configurations after `start` up to `end`; None if a step is not allowed.
+        Return the chain from `start` (excluded) to `end`, or None if a step is not allowed.
 
-        Each knot between the two gets a configuration.
+        The chain has a configuration at each knot between `start` and `end`.
         """
         (s, q), (s_end, q_end), knots = start, end, self.path.knots
         inner = knots[(s < knots) & (knots < s_end)]
@@ -264,7 +260,7 @@ def deviation(problem: IKProblem, q: Array) -> float:
 
 
 def _samples(path: ToolPath, spacing: float) -> Array:
-    """Return parameters (n,) about `spacing` [m] apart, moved to knots that are near."""
+    """Return parameters (n,) about `spacing` [m] apart; those near a knot are moved to it."""
     if path.length > MAX_SAMPLES * spacing:
         raise InvalidOptionError(f'the path is {path.length:.4g} m long; at a spacing of '
                                  f'{spacing:g} m, at most {MAX_SAMPLES * spacing:g} m are '

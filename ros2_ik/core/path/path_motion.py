@@ -24,13 +24,13 @@ from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers import Budget
 from ros2_ik.core.status import Status
 
-# added to derivatives of joints w.r.t. the path length, to divide by them safely [rad/m, 1]
+# added to joint derivatives w.r.t. the path length, to avoid division by zero [rad/m, 1]
 MIN_DERIVATIVE = 1e-12
-# time between two points [s]; interpolation with accelerations is then within 1e-5 rad
+# time between two points [s]; the error of quintic interpolation is then below 1e-5 rad
 PERIOD = 0.03
 # number of points above which the period is increased
 MAX_POINTS = 300
-# tolerance of the elements of two equal poses (4, 4) [m, 1]
+# largest difference between elements of two poses (4, 4) that count as equal [m, 1]
 EQUAL = 1e-6
 
 
@@ -44,8 +44,8 @@ def path_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motion:
     limits, chosen so that the `limits` of the joints hold everywhere. An infinite jerk limit means
     no limit.
 
-    Raises InvalidStateError for an incomplete path, and if the spline leaves the allowed deviation
-    or the joint limits or has a contact; a smaller spacing of the path may help.
+    Raises InvalidStateError for an incomplete path, and if the spline exceeds the allowed
+    deviation or the joint limits, or has a contact; a smaller spacing of the path may help.
     """
     tip_speed = positive(tip_speed, 'tip_speed', InvalidOptionError)
     limits.check_count(len(path.problem.joint_names))
@@ -102,13 +102,13 @@ def _limits_along(spline: 'scipy.interpolate.CubicSpline', limits: MotionLimits,
     """Return limits of speed v, acceleration a and jerk j along the path, (1,) each."""
     c3, c2, c1, _ = spline.c
     h = np.diff(spline.x)[:, None]
-    # bounds (k, n) of the joints' derivatives in each interval: the Bernstein coefficients
+    # bounds (k, n) of the joints' derivatives in each interval, from Bernstein coefficients
     first, second, third = (np.abs(each).max(axis=0) + MIN_DERIVATIVE for each in (
         [c1, c1 + c2 * h, c1 + h * (2 * c2 + 3 * c3 * h)], [2 * c2, 2 * c2 + 6 * c3 * h],
         [6 * c3]))
-    # Joint acceleration, by the chain rule: second v^2 + first a. Joint jerk: third v^3
-    # + 3 second v a + first j. The speed may use half of the limit of acceleration and a third of
-    # the jerk's; a and j use the rest.
+    # By the chain rule, the joint acceleration is second v^2 + first a, and the joint jerk is
+    # third v^3 + 3 second v a + first j. The term of v alone may use half of the acceleration
+    # limit and a third of the jerk limit; a and j use the rest.
     v = min(tip_speed, (limits.velocity / first).min(),
             np.sqrt(limits.acceleration / (2 * second)).min(),
             np.cbrt(limits.jerk / (3 * third)).min())
@@ -122,8 +122,8 @@ class TimedPath(NamedTuple):
     """
     Motion along the reached part of a path.
 
-    `fraction` in [0, 1] is the reached share of the path; if below 1, `status` and `message` have
-    the reason. `states` (k, 3, n) are positions [rad, m], velocities and accelerations of the
+    `fraction` in [0, 1] is the reached share of the path; if it is below 1, `status` and `message`
+    give the reason. `states` (k, 3, n) are positions [rad, m], velocities and accelerations of the
     problem's active joints at `times` (k,) [s], beginning at time 0.
     """
 
@@ -138,16 +138,16 @@ class PathSearch:
     """
     The search for a motion of a tool along lines through poses (4, 4), for a worker process.
 
-    The motion begins at the start of the `problem`, clamped to the joint limits. The one target
-    of the `problem` moves along the lines; the tool stops only at sharp corners. `limits` are
-    those of the active joints, `tip_speed` [m/s] is the largest speed of the tool. The methods are
-    the same as in `Search`, but a single `run` makes the whole search.
+    The motion begins at the start of the `problem`, clamped to the joint limits. The only target
+    of the `problem` moves along the lines; the tool stops only at sharp corners. `limits` are the
+    limits of the active joints, and `tip_speed` [m/s] is the largest speed of the tool. The
+    methods are the same as in `Search`, but a single `run` makes the whole search.
     """
 
     def __init__(self, problem: IKProblem, poses: Sequence[Array], limits: MotionLimits,
                  tip_speed: float, options: PathOptions) -> None:
-        # clamp the start: encoders report positions slightly outside of the limits. Use resolved
-        # targets: `poses` are relative to their frame
+        # clamp the start, because encoders may report positions slightly outside the limits; use
+        # resolved targets, because `poses` are relative to the frame of the resolved target
         self.problem = problem.varied(targets=problem.targets,
                                       start=problem.within_limits(problem.start))
         self.poses, self.limits, self.tip_speed = poses, limits, tip_speed
@@ -156,7 +156,7 @@ class PathSearch:
         self._found = self._at_start(Status.PREEMPTED, 'cancelled before the search began')
 
     def run(self, seconds: float = math.inf) -> bool:
-        """Search for the motion; `seconds` is ignored. Returns True: the search is finished."""
+        """Run the whole search, whatever `seconds` is; return True, as nothing is left to do."""
         try:
             self._found = self._search()
         except IKError as error:
@@ -180,7 +180,6 @@ class PathSearch:
         problem, target = self.problem, self.problem.targets[0]
         here = Configuration(problem.robot, problem.start, problem.robot.scratch_data())
         poses = [here.transform(target.tip, target.relative_to)]
-        # without repeated poses
         for pose in self.poses:
             # a free orientation must not count as length
             if not target.counted[3:].any():
@@ -197,7 +196,7 @@ class PathSearch:
         if len(path.q) < 2:
             return self._at_start(path.status, path.message)
         motion = _reached_motion(path, self.limits, self.tip_speed)
-        # points at constant periods between the stops
+        # between two stops, the points have a constant period
         period = max(PERIOD, motion.duration / MAX_POINTS)
         times = np.concatenate([[0.0], *(
             np.linspace(a, b, math.ceil((b - a) / period) + 1)[1:]

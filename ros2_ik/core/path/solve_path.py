@@ -28,7 +28,7 @@ PATH_OPTIONS = (*TARGET_OPTIONS, *PROBLEM_OPTIONS, *SEARCH_OPTIONS)
 AT_LIMIT = 1e-6
 # condition number of the pose Jacobian above which the arm is near a singularity
 MAX_CONDITION = 100.0
-# reasons by the status of the search for any configuration at a pose
+# `reason` for each status of the search for configurations at a pose
 REASONS = {Status.GOAL_IN_COLLISION: 'contact', Status.TIMED_OUT: 'time',
            Status.PREEMPTED: 'time'}
 # status and `reason` of a Path, and the text of its message
@@ -38,14 +38,14 @@ Reason: TypeAlias = tuple[Status, str, str]
 @dataclass(frozen=True, eq=False)
 class Path:
     """
-    Joint values along a tool path; true in a condition if the whole path is reached.
+    Joint values along a tool path; bool(path) is True if the whole path is reached.
 
     `q` (n, nq) are the configurations at the `parameters` (n,) [m] of `tool_path`. With status
-    SUCCESS they cover the whole path, each was accepted, and consecutive ones are within
-    `max_joint_step`. Otherwise they end before `broken_at` [m], the parameter of the first sample
-    that is not reached (None for a whole path). `reason` is then 'contact', 'joint limit',
-    'reach', 'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details
-    and, if `solve_path` finds one, a change of the problem that makes more of the path reachable.
+    SUCCESS they cover the whole path, each was accepted, and joints change by at most
+    `max_joint_step` from one to the next. Otherwise they end before `broken_at` [m], the parameter
+    of the first sample that is not reached, and `reason` is 'contact', 'joint limit', 'reach',
+    'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details and, if
+    `solve_path` finds one, a change of the problem that makes more of the path reachable.
     """
 
     status: Status
@@ -74,7 +74,7 @@ class Path:
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        """Sentences on what the collision check of the path left out."""
+        """Sentences about the collisions that are not checked along the path."""
         return self.problem.not_checked
 
 
@@ -86,13 +86,13 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
 
     `path` is a `Line`, `Arc`, `Screw`, `Spline` or `Waypoints`, or a list of poses connected by
     lines. Branches of configurations are traced along the path from several starts; of all chains
-    of their configurations, the one with the least joint motion is returned, motion from the
-    `seed` to the first configuration included.
+    of these configurations, the one with the least joint motion is returned; the motion from the
+    `seed` to the first configuration counts, too.
 
-    The options are `relative_to`, `weights` and the tolerances of `PoseTarget`, `group`, `locked`,
-    `constraints`, `costs`, `joint_limits` and `collisions` of `IKProblem`, and the fields of
-    `PathOptions`. Contacts are also checked between configurations; constraints hold only at the
-    configurations, so a smaller `spacing` checks them more often.
+    The options are those of `PoseTarget` (`relative_to`, `weights`, tolerances), of `IKProblem`
+    (`group`, `locked`, `constraints`, `costs`, `joint_limits`, `collisions`) and of `PathOptions`.
+    Contacts are also checked between configurations, but constraints only at the configurations,
+    so a smaller `spacing` checks them more often.
 
         path = solve_path(robot, 'tool0', Line(T_base_start, T_base_end))
         if path.success:
@@ -100,8 +100,8 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
         else:
             print(path.message)
 
-    If the end is not reached, `broken_at` is the place of the break; `status`, `reason` and
-    `message` give the reason. Raises IKError for invalid arguments.
+    If the end is not reached, the path breaks at the parameter `broken_at` [m], and `status`,
+    `reason` and `message` say why. Raises IKError for invalid arguments.
     """
     for name in options:
         if name not in PATH_OPTIONS:
@@ -122,7 +122,7 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
 
 def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget: Budget) -> Path:
     """
-    Find joint values for a problem whose only target is at the first pose of a path.
+    Find joint values along a path; the problem's only target is at the first pose of the path.
 
     The start of the problem is the seed. Raises InvalidOptionError for an active joint with more
     than one value.
@@ -144,7 +144,7 @@ def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget
 
 
 def _advice(path: Path, budget: Budget) -> str:
-    """Return a change of the problem with which more of a broken path is reached, or ''."""
+    """Name a change of the problem with which more of a broken path is reached, or return ''."""
     problem, options, tool_path = path.problem, path.options, path.tool_path
     if options.hold_start:
         found = follow_path(problem, tool_path, replace(options, hold_start=False), budget)
@@ -152,7 +152,7 @@ def _advice(path: Path, budget: Budget) -> str:
             return (f'another start (hold_start=False) reaches '
                     f'{found.fraction * tool_path.length:.4g} m')
     target, = problem.given
-    # a free rotation, first about the axis of the tool
+    # try a free rotation, first about the tool axis (z)
     for axis, name in reversed(ROTATIONS.items()):
         weights = target.weights.copy()
         weights[axis] = 0.0
@@ -174,7 +174,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
                 (Status.TIMED_OUT, 'time', f'the timeout of {options.timeout:.4g} s expired'))
     if not chain and options.hold_start:
         return start_reason(branches.problem)
-    # the descent along the branch ends in contact
+    # does the descent along the branch end in contact?
     q = chain[-1][1] if chain else branches.seed
     end = branches.descend(problem, q)
     verdict, step = accept(problem, end), options.max_joint_step
@@ -182,7 +182,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # search from any start: is the pose reachable at all?
     found = branches.solve(s, q)
-    # the joints at their limits; none if the branch goes on
+    # the joints at their limits, unless the descent along the branch is accepted
     at = end if found.success else found.best_q
     limited = [] if found.success and verdict.accepted else [
         joint.name for joint in problem.active.joints

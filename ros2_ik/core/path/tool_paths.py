@@ -15,13 +15,13 @@ from ros2_ik.core.poses import as_transform
 
 # path length of a rotation in place [m/rad]
 ROTATION_LENGTH = 0.2
-# length below which a path has no direction [m]
+# shortest valid length of a part of a path [m]
 MIN_LENGTH = 1e-9
-# ratio of height and longest side below which three points count as collinear
+# ratio of height to longest side of a triangle below which its corners count as collinear
 COLLINEAR_RATIO = 1e-6
 # change of direction at a corner above which motions stop at the corner [rad]
 SHARP = 0.3
-# number of lines between two poses of a spline; at a radius of 0.1 m their error is below 1e-5 m
+# number of lines between two poses of a spline; their error is below 1e-5 m at a radius of 0.1 m
 N_FINE = 100
 ZERO = np.zeros(3)
 
@@ -30,10 +30,10 @@ class ToolPath:
     """
     Base class of tool paths: poses (4, 4) over a parameter s from 0 to `length` [m].
 
-    A path has n parts, each with constant velocity: from a pose in `starts` (n, 4, 4), the tool
-    moves by a row of `travel` (n, 3) [m], and its orientation turns by a row of `rotation` (n, 3)
-    [rad]. On an arc or a screw its position also turns by `turn` (3,) [rad] about an axis through
-    `centre` (3,). All vectors have the axes of the target's frame; the poses are relative to it.
+    A path has n parts, each with constant velocity. In part i, the tool starts at the pose
+    starts[i] (4, 4), moves by travel[i] (3,) [m] and rotates by rotation[i] (3,) [rad]. On an arc
+    or a screw, the tool's position also turns by `turn` (3,) [rad] about an axis through `centre`
+    (3,). All poses and vectors are expressed in the reference frame of the target.
 
     The length of a part is the larger of two lengths: the distance that the tool moves, and 0.2 m
     for each radian that the tool rotates. `knots` (k,) are the parameters of the given poses,
@@ -66,7 +66,7 @@ class ToolPath:
 
 
 class Waypoints(ToolPath):
-    """At least two poses (4, 4), connected by lines that each rotate by less than pi."""
+    """At least two poses (4, 4), connected by lines, each with a rotation of less than pi."""
 
     def __init__(self, poses: Sequence[Pose]) -> None:
         given = listed(poses)
@@ -84,7 +84,7 @@ class Waypoints(ToolPath):
 
 
 class Line(Waypoints):
-    """Straight line between two poses, with a rotation by less than pi about a fixed axis."""
+    """Straight line between two poses, with a rotation of less than pi about a fixed axis."""
 
     def __init__(self, start: Pose, end: Pose) -> None:
         super().__init__([as_transform(start, 'start'), as_transform(end, 'end')])
@@ -105,8 +105,8 @@ class Arc(ToolPath):
         if np.linalg.norm(normal) <= COLLINEAR_RATIO * max(a @ a, b @ b):
             raise InvalidTargetError('start, through and end of the arc are on a line; valid: '
                                      'three points of a circle (for a full circle use Screw)')
-        # vector from the centre of the circle through 0, a and b to the start (circumcentre
-        # formula), and the axis in the plane of the circle perpendicular to this vector
+        # x: vector to the start, 0, from the centre of the circle through 0, a and b (circumcentre
+        # formula); y: vector of the same length perpendicular to x in the plane of the circle
         x = -np.cross((a @ a) * b - (b @ b) * a, normal) / (2 * normal @ normal)
         axis = normal / np.linalg.norm(normal)
         y = np.cross(axis, x)
@@ -151,7 +151,7 @@ class Spline(Waypoints):
 
 
 def rotation_between(start: Array, end: Array, where: str = '') -> Array:
-    """Return the rotation vector (3,) [rad] from one pose to another, in the axes of both."""
+    """Return the rotation vector (3,) [rad] from one pose to another, in their common frame."""
     rotation: Array = pin.log3(end[:3, :3] @ start[:3, :3].T)
     if np.linalg.norm(rotation) > math.pi - 1e-6:
         raise InvalidTargetError(f'{where}the orientations are half a turn apart, so the rotation '

@@ -25,7 +25,7 @@ from ros2_ik.core.robot import Configuration, Robot
 
 
 class TargetError(NamedTuple):
-    """Position error [m] and orientation error [rad] of a tip, without axes of weight 0."""
+    """Position error [m] and orientation error [rad] of a tip; axes of weight 0 do not count."""
 
     tip: str
     position: float
@@ -69,8 +69,9 @@ class AcceptanceReport(NamedTuple):
     """Result of the acceptance check of one configuration."""
 
     accepted: bool
-    # the tips of the targets, and their position errors [m] and orientation errors [rad], (t, 2)
+    # the tip of each target
     tips: tuple[str, ...]
+    # (t, 2): position error [m] and orientation error [rad] of each target
     pose_errors: Array
     violations: tuple[Violation, ...]
     # the value of each cost of the problem
@@ -80,7 +81,7 @@ class AcceptanceReport(NamedTuple):
 
     @property
     def errors(self) -> tuple[TargetError, ...]:
-        """The errors of all targets; none if q is not finite."""
+        """The errors of all targets; empty if q is not finite."""
         return tuple(TargetError(tip, *error) for tip, error in zip(
             self.tips, self.pose_errors.tolist(), strict=False))
 
@@ -95,7 +96,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     """
     active, structure = problem.active, problem.structure
     q, errors = _values(problem.robot, q), np.empty((len(problem.poses), 2))
-    # one compiled check of joints and targets; the details only if it fails or is not sufficient
+    # one compiled check of joints and targets; other checks only if it fails or is not sufficient
     result = check_targets.run(q, problem.start, active.indices, active.limits, active.at_rest,
                                *structure.chains, problem.poses, errors)
     costs: tuple[float, ...] = ()
@@ -115,7 +116,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
 
 def _check_terms(problem: IKProblem, q: Array, errors: Array,
                  violations: list[Violation]) -> tuple[float, ...]:
-    """Fill the target errors (t, 2), append to `violations`, and return the cost values."""
+    """Fill the target errors (t, 2), extend `violations`, and return the cost values."""
     robot = problem.robot
     # new data if a user's function runs, because it may overwrite the shared scratch data
     data = robot.model.createData() if problem.structure.runs_user_code else robot.scratch_data()
@@ -139,7 +140,7 @@ def _values(robot: Robot, q: Any) -> Array:
 
 def _target_errors(target: PoseTarget, at: Configuration,
                    violations: list[Violation]) -> tuple[float, float]:
-    """Return the position and orientation error of a target; append to `violations`."""
+    """Return the position and orientation error of a target; extend `violations`."""
     placed = at.placement(target.tip)
     if target.relative_to is not None:
         placed = at.placement(target.relative_to).actInv(placed)
@@ -155,7 +156,7 @@ def _target_errors(target: PoseTarget, at: Configuration,
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    """Return violations of limits and of change bounds, and of joints that must not move."""
+    """Return violations of limits and change bounds, and changes of joints that must not move."""
     found, lower, upper = list[Violation](), problem.lower.copy(), problem.upper.copy()
     at_rest = problem.active.at_rest
     lower[at_rest] = upper[at_rest] = problem.start[at_rest]
@@ -172,7 +173,7 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
 
 
 def _constraint_violations(constraint: Constraint, at: Configuration) -> list[Violation]:
-    """Return a violation for each row outside its bounds, NaN included."""
+    """Return a violation for each row outside its bounds; NaN counts as outside."""
     f, lower, upper = constraint.function.value(at), constraint.lower, constraint.upper
     if are_within.run(f, lower, upper, constraint.tolerance):
         return []

@@ -20,10 +20,10 @@ Bound: TypeAlias = tuple[Hashable, str, float, float]
 
 def conflict(problem: IKProblem) -> str | None:
     """
-    Return a sentence that names two bounds that exclude each other, or None.
+    Return a sentence about two bounds that exclude each other, or None.
 
     Compares all bounds of one joint (limits, `max_joint_change`, constraints) and all constraints
-    on the same function. None does not prove that a solution exists.
+    on the same function. A result of None does not prove that a solution exists.
     """
     bounds: dict[Hashable, list[tuple[str, float, float]]] = {}
     for key, name, lower, upper in (*_joint_bounds(problem), *_function_bounds(problem)):
@@ -39,7 +39,7 @@ def conflict(problem: IKProblem) -> str | None:
 
 def _joint_bounds(problem: IKProblem) -> Iterator[Bound]:
     """Yield each bound on a single joint, with the joint's index in q as the key."""
-    # q indices by column of the tangent space
+    # index in q for each column of the tangent space
     bound, q_indices = problem.change_bound, dict[int, int]()
     for joint in (joint for joint in problem.robot.joints if joint.is_scalar):
         index = q_indices[joint.velocity_index] = joint.index
@@ -53,7 +53,7 @@ def _joint_bounds(problem: IKProblem) -> Iterator[Bound]:
             origin, most = float(bound.origin[index]), bound.most[joint.name]
             yield (index, f"max_joint_change {most:g} of '{joint.name}'", origin - most,
                    origin + most)
-    # constraints f = A (q - reference) + offset with one joint in a row
+    # rows of constraints f = A (q - reference) + offset that depend on one joint
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
         if not isinstance(function, BoundJoints):

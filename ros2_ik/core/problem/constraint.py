@@ -22,8 +22,8 @@ class FunctionTerm:
     """
     Base class of constraints and costs: a function with bounds or weights for each row.
 
-    `kind` is the entry in `IKProblem.kinds`. `bind` sets `moved_by`, the names of the joints that
-    change the function.
+    `kind` is the term's entry in `IKProblem.kinds`. `bind` sets `moved_by`, the names of the
+    joints that change the function.
     """
 
     kind: ClassVar[str]
@@ -55,7 +55,7 @@ class Constraint(FunctionTerm):
     Bounds are inclusive; each is one number or an array (m,). An infinite bound has no effect;
     equal bounds are an equality constraint. Solvers use `form`, a function with its bounds: f
     itself, or, for an equality at which f has no gradient, an equivalent smooth function. The
-    acceptance check uses f.
+    acceptance check always uses f.
 
     Raises InvalidConstraintError for NaN, lower > upper, or bounds that no value of f meets.
     """
@@ -90,7 +90,7 @@ class Constraint(FunctionTerm):
             self.form = smooth, zero, zero
         for function in (self.function, self.form[0]):
             if isinstance(function, RelativeFunction):
-                # compute the cached parameters and compile now, not within the first search
+                # compute the cached parameters and compile now instead of in the first search
                 _ = function.parameters, function.rows.address
 
     def __repr__(self) -> str:
@@ -99,7 +99,7 @@ class Constraint(FunctionTerm):
 
 def spread(array: Array, name: str, labels: tuple[str, ...],
            fault: type[IKError] = InvalidConstraintError) -> Array:
-    """Return one number (repeated) or one for each row as a read-only array (m,)."""
+    """Return a read-only array (m,) from one number (repeated) or from one for each row."""
     if array.shape not in ((), (len(labels),)):
         several = f' or {len(labels)}' if len(labels) != 1 else ''
         raise fault(f'{name} must be one number{several}, not of shape {array.shape}')

@@ -32,7 +32,7 @@ class LeastSquares(Cost):
     """
     The cost 1/2 r^T W r of a residual r (m,).
 
-    r = f - target (default 0), or, with `lower` or `upper`, the excess of f over these bounds.
+    r = f - target (default 0), or, with `lower` or `upper`, the signed excess of f beyond them.
     `weight` W is one number, one number for each row (m,), or a positive semidefinite matrix
     (m, m); rows of weight 0 are ignored. `factor` (k, m) is the root of W: W = factor^T factor.
 
@@ -79,7 +79,7 @@ class LeastSquares(Cost):
 
     def residual(self, f: Array) -> Array:
         """Return the residual r (m,) for a value f (m,) of the function."""
-        # the distance to the nearest point of the interval, with its sign
+        # the signed distance of f from the nearest point of the interval
         r: Array = f - np.minimum(np.maximum(f, self.lower), self.upper)
         return r
 
@@ -90,7 +90,7 @@ class ScalarCost(Cost):
 
     `gradient(configuration) -> (nv,)` is the gradient of `function` in the tangent space; by
     default finite differences. The cost may be negative; a cost without a minimum drives joints
-    to their limits. The attribute `function` is the callable as a UserFunction.
+    to their limits. The attribute `function` is a UserFunction that calls the argument `function`.
     """
 
     kind = 'scalar costs'

@@ -32,15 +32,15 @@ class IKProblem:
     `robot.neutral`), even if outside their limits. Active joints stay within their limits unless
     `joint_limits` is False, and within `change_bound` if there is one.
 
-    A solution has no contact in the `checker`, by default a checker of the robot without a scene.
-    `collisions` False allows all contacts. `not_checked` lists the gaps of the collision check.
+    A solution has no contact that the `checker` finds, by default a checker without a scene.
+    `collisions=False` allows all contacts. `not_checked` lists the gaps of the collision check.
 
     `given` are the targets as passed; in `targets`, those relative to a static frame (no active
     joint moves it) are converted to the root frame. `poses` (t, 4, 4) are the poses of `targets`.
     For `kinds` see `Structure`.
 
-    Raises UnknownFrameError, UnknownGroupError, InvalidTargetError if a tip cannot move, or
-    InvalidConstraintError if there are no targets, constraints or costs.
+    Raises UnknownNameError for an unknown frame, group or joint, InvalidTargetError if a tip
+    cannot move, and InvalidConstraintError if there are no targets, constraints or costs.
     """
 
     def __init__(self, robot: Robot, targets: Sequence[PoseTarget] | PoseTarget = (),
@@ -67,7 +67,7 @@ class IKProblem:
 
     def _set_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
-        """Set start and terms, after all other fields; constraints and costs must be bound."""
+        """Set start and terms; all other fields must be set, and constraints and costs bound."""
         if not (targets or constraints or costs):
             raise InvalidConstraintError('the problem has neither targets nor constraints nor '
                                          'costs')
@@ -150,7 +150,7 @@ class IKProblem:
                            constraints=[*self.constraints, *within])
 
     def widened(self, position: float, orientation: float) -> 'IKProblem':
-        """Return the problem with all tolerances of targets raised to at least these [m] [rad]."""
+        """Return the problem with target tolerances raised to at least these values [m], [rad]."""
         return self.varied(targets=[
             target.varied(position_tolerance=max(position, target.position_tolerance),
                           orientation_tolerance=max(orientation, target.orientation_tolerance))
@@ -166,7 +166,7 @@ class IKProblem:
         """
         Return the problem with some constructor arguments replaced and the same active joints.
 
-        Joints that only the new targets, constraints or costs depend on do not move.
+        The new targets, constraints or costs do not make further joints active.
         """
         still = set(self.robot.joint_names) - set(self.joint_names)
         return IKProblem(self.robot, **{**self.question(), 'locked': still, **parts})
@@ -180,7 +180,7 @@ class IKProblem:
                 else not_checked(self.checker))
 
     def _valid_checker(self, checker: CollisionChecker | None) -> CollisionChecker | None:
-        """Return the checker to use, None without collision checks; raises InvalidOptionError."""
+        """Return the checker to use, or None for no checks; raises InvalidOptionError."""
         if not self.collisions:
             if checker is not None:
                 raise InvalidOptionError('collisions is False, but there is a checker; valid: '
@@ -196,7 +196,7 @@ class IKProblem:
         return own_collisions(self.robot).checker
 
     def _resolve_targets(self) -> None:
-        """Set `targets`, converted to the root frame if their frame is static, and `poses`."""
+        """Set `targets` (converted to the root frame if their frame is static) and `poses`."""
         self.targets = self.given
         if to_resolve := self.structure.to_resolve:
             at = Configuration(self.robot, self.start, self.robot.scratch_data())
@@ -223,11 +223,11 @@ class IKProblem:
         return self.active.names
 
     def within_limits(self, q: Array) -> Array:
-        """Return q (nq,) with active joints clamped to their limits and the others at start."""
+        """Return q (nq,), with active joints clamped to their limits and others as in `start`."""
         return self.locked(np.minimum(np.maximum(q, self.lower), self.upper))
 
     def locked(self, q: Array) -> Array:
-        """Return q (nq,) with the values of all joints that are not active taken from `start`."""
+        """Return q (nq,), with all joints that are not active as in `start`."""
         result = self.start.copy()
         q_slice = self.active.q_slice
         result[q_slice] = q[q_slice]
