@@ -53,20 +53,21 @@ class IKRequest:
     """
     A request for joint values: `targets`, `constraints`, `costs`, and the joints that may move.
 
-    The joints of `group` may move. If `group` is '', the joints of `default_group` may move if
-    they can move every tip and frame of the request (see `chosen_group`), otherwise all joints
-    that the targets and functions depend on. If `moving_joints` are named, only these joints
-    move. `locked_joints` never move. A planar or floating base moves only as part of a group.
+    The joints of `group` may move. Without a `group`, the joints of `default_group` may move, if
+    they can move every tip and frame of the request (see `chosen_group`). Otherwise, all joints
+    that targets, constraints or costs depend on may move. If `moving_joints` are named, only these
+    joints move. `locked_joints` never move. A planar or floating base moves only in a group.
 
     A target relative to a moving frame refers to the pose of that frame in the solution, or, if
     `follow_frames` is False, to the pose of that frame at the start.
 
-    The search starts at `seed`, then at `more_seeds`: joint values by name, to which the `World`
-    adds missing joints. `options.max_joint_change` bounds the joint changes from `seed`. With
-    `avoid_collisions`, a solution has no contact in the world's scene.
+    The search starts at `seed`, then at `more_seeds`: joint values by name. The `World` completes
+    `seed`; joints missing from one of `more_seeds` have their values in the completed `seed`.
+    `options.max_joint_change` bounds the joint changes from `seed`. With `avoid_collisions`, a
+    solution has no contact in the world's scene.
 
-    Tips and frames are names of the robot's frames, of `frames` that this request adds, such as a
-    tool (see `Robot.with_frames`), or of objects and subframes of the world's scene.
+    Tips and frames may be frames of the robot, frames of the world's scene (objects, subframes,
+    named frames), and `frames` that this request adds, such as a tool (see `Robot.with_frames`).
     """
 
     targets: Sequence[PoseTarget] = ()
@@ -89,8 +90,8 @@ class World:
     """
     The robot, its collision checker (None: no collisions are checked) and its current state.
 
-    `at` is the current state, joint values (nq,) or by name. For a state that changes, derive a
-    class that overrides `start`.
+    `at` is the current state: joint values as an array (nq,) or by name. For a state that changes,
+    derive a class that overrides `start`.
     """
 
     robot: Robot
@@ -99,7 +100,7 @@ class World:
 
     def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         """
-        Return the seed of the request, completed by the current joint values, (nq,).
+        Return the seed (nq,) of the request, completed by the current joint values.
 
         The solution depends on the values of `needed` joints; the collision check also depends on
         the values of `checked` joints. The values of `active` joints are only the start of the
@@ -111,11 +112,10 @@ class World:
 def prepare(request: IKRequest, world: World) -> Search:
     """Return the search that answers a request; raises IKError if the request is invalid."""
     robot, checker = world.robot, world.checker
-    # objects and subframes of the scene become frames of the robot, then the request's frames
+    # add to the robot the frames of the scene that the request names, then the request's frames
     if checker is not None:
         robot = checker.scene.framed_robot(_frames(request), robot)
     robot = robot.with_frames(request.frames)
-    # the joints that move, and the joints whose values the world must supply
     group = chosen_group(request, robot)
     locked = _locked(request, robot, group)
     active = active_names(
@@ -126,11 +126,11 @@ def prepare(request: IKRequest, world: World) -> Search:
     checked = checker.moving_joints - active if checker else frozenset[str]()
     start = world.start(request, active, needed_names(request, robot, active), checked)
     targets = request.targets
-    # fixed references: express the targets in the root frame
+    # reference frames stay at their start poses: express the targets in the root frame
     if not request.follow_frames and any(target.relative_to for target in targets):
         at = Configuration(robot, start, robot.scratch_data())
         targets = [target.resolved(at) for target in targets]
-    # distance constraints keep their own checker even if contacts are allowed
+    # even if contacts are allowed, distance constraints keep their own checkers
     contact_checker = checker if request.avoid_collisions else None
     problem = IKProblem(
         robot, targets, group or None, start, locked,
@@ -143,12 +143,12 @@ def prepare(request: IKRequest, world: World) -> Search:
 
 def chosen_group(request: IKRequest, robot: Robot) -> str:
     """
-    Return the group that moves, or '' for all joints that the targets and functions depend on.
+    Return the name of the group that moves, or '' if no group is used (see `IKRequest`).
 
-    A named group always moves. The default group moves if it can move each tip, each frame of a
-    function, and each pair of tips relative to each other (except pairs that no joint can move),
-    and if it contains each joint that a function names. A hard constraint on joint positions
-    without `names` counts as naming all joints.
+    The request's `group` always moves. Without `moving_joints`, its `default_group` moves if it
+    can move each tip, each frame of a constraint or cost, and each pair of tips relative to each
+    other (except pairs that no joint can move), and if it contains each joint that a constraint or
+    cost names. A constraint on joint positions without `names` counts as naming all joints.
     """
     group = request.group or ('' if request.moving_joints else request.default_group)
     if request.group or not group:
@@ -170,7 +170,7 @@ def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
     for item in (*request.constraints, *request.costs):
         spec, joints = item.function.spec, item.function.joints(robot) - still
         yield joints
-        # functions of joint positions: each joint by itself
+        # functions of joint positions: one set for each joint
         if isinstance(spec, (JointPositions, JointCoupling)) and (
                 spec.names is not None or isinstance(item, Constraint)):
             yield from (frozenset([joint]) for joint in joints)
@@ -188,26 +188,26 @@ def _frames(request: IKRequest) -> list[str]:
 
 
 def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
-    """Return the joints whose start values the targets and functions depend on."""
+    """Return the joints whose start values affect the targets, constraints or costs."""
     needed = frozenset[str]()
     for target in request.targets:
         needed |= robot.moving_joints(target.tip, target.relative_to) - active
-        # a fixed reference depends on the start values of active joints, too
+        # a reference frame at its start pose also depends on the start values of active joints
         if target.relative_to and not request.follow_frames:
             needed |= robot.moving_joints(target.relative_to) & active
     functions = [constraint.function for constraint in request.constraints]
-    # not needed: in a cost on joint positions, a joint that does not move adds a constant
+    # without costs on joint positions: a joint that does not move only adds a constant to them
     functions += [cost.function for cost in request.costs
                   if not isinstance(cost.function.spec, JointPositions)]
     for function in functions:
-        # the joints of distance functions belong to `checked`
+        # the joints of distance functions are in `checked` (see `World.start`)
         if not hasattr(function, 'checker'):
             needed |= function.joints(robot) - active
     return needed
 
 
 def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
-    """Return the joints that the request excludes from moving."""
+    """Return the joints that the request does not allow to move."""
     base = robot.base_joint
     still = frozenset({base} if base and not group else ())
     moving, locked = (frozenset(robot.joint(name).name for name in names)
@@ -256,7 +256,7 @@ def group_tips(robot: Robot, group: str = '') -> tuple[str, ...]:
 
 
 def _shipped_default(robot: Robot, what: str) -> str:
-    """Return the default `what` ('group' or 'tip') of the shipped robot of that name, or ''."""
+    """Return field `what` ('group' or 'tip') of the shipped robot of the same name, or ''."""
     shipped = shipped_robots().get(robot.name)
     # another robot of the same name may have other groups and frames
     if shipped is None or shipped.group not in robot.groups \

@@ -27,7 +27,7 @@ POSITION_TOLERANCE = 1e-5
 ORIENTATION_TOLERANCE = 1e-4
 # tolerances [m, rad] above which the search also tries poses other than the exact target
 LOOSE = (1e-4, 1e-3)
-# margin between a tolerance and the bound that solvers use, relative to the tolerance
+# solvers bound an error by its tolerance minus this fraction of the tolerance
 EDGE = 0.01
 
 
@@ -36,11 +36,11 @@ class PoseTarget:
     A target pose of the frame `tip`.
 
     `target` is the pose in the frame `relative_to` (default: the root frame), a (4, 4) array or a
-    pinocchio.SE3; `relative_to` may be a moving frame. `weights` (x y z rx ry rz, along the axes
-    of the target) weight the error rows in the search; ratios above 1e4 make the search slow. An
-    axis of weight 0 is free: its errors do not count.
-    `position_tolerance` [m] and `orientation_tolerance` [rad], from 1e-12 to 1e9, bound the norm
-    of the three position errors and of the three orientation errors.
+    pinocchio.SE3; `relative_to` may be a moving frame. `weights` (6,) weight the errors x y z rx
+    ry rz, measured along the axes of the target, in the search; ratios above 1e4 make the search
+    slow. An error of weight 0 does not count: its axis is free.
+    `position_tolerance` [m] bounds the norm of the three position errors, `orientation_tolerance`
+    [rad] the norm of the three orientation errors. Both tolerances are from 1e-12 to 1e9.
 
     Raises InvalidTargetError.
     """
@@ -53,12 +53,12 @@ class PoseTarget:
         self.transform = as_transform(target, f"target of '{tip}'")     # (4, 4)
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
-        # mask (6,) of the rows x y z rx ry rz with a weight above 0
+        # mask (6,) of the errors x y z rx ry rz with a weight above 0
         self.counted = _ALL_COUNT if self.whole else self.weights > 0
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
-        # True if a tolerance makes it worthwhile to search for poses other than the exact target
+        # True if a tolerance of an error that counts is above LOOSE
         self.loose = bool(self.position_tolerance > LOOSE[0] and self.counted[:3].any()
                           or self.orientation_tolerance > LOOSE[1] and self.counted[3:].any())
 
@@ -83,19 +83,19 @@ class PoseTarget:
 
     def at(self, pose: Pose) -> 'PoseTarget':
         """Return the target at another pose; raises InvalidTargetError."""
-        # copy.copy would take 2 us
+        # not copy.copy, which takes 2 us
         target = object.__new__(PoseTarget)
         target.__dict__ = self.__dict__.copy()
         target.transform = as_transform(pose, f"target of '{self.tip}'")
         return target
 
     def error_cost(self) -> LeastSquares:
-        """Return the cost 1/2 |e|^2 of the counted errors e, in units of the tolerances."""
+        """Return the cost 1/2 |e|^2 of the counted errors e, each divided by its tolerance."""
         units = np.repeat([self.position_tolerance, self.orientation_tolerance], 3)
         return LeastSquares(self.function, weight=self.counted / units**2)
 
     def resolved(self, at: Configuration) -> 'PoseTarget':
-        """Return the target in the root frame, with `relative_to` at its pose in `at`."""
+        """Return the target relative to the root frame, with `relative_to` at its pose in `at`."""
         if self.relative_to is None:
             return self
         return self.varied(target=at.placement(self.relative_to) * self.function.reference,
@@ -107,7 +107,7 @@ class PoseTarget:
 
         `placed` is the pose of the tip relative to the frame `relative_to`.
         """
-        # acceptance uses this method, which therefore shares no arithmetic with the solvers
+        # acceptance uses this method: to be independent, it shares no arithmetic with solvers
         error = pin.SE3(self.transform).actInv(placed)
         shift = error.translation * self.counted[:3]
         turn = pin.log3(error.rotation) * self.counted[3:]
@@ -122,8 +122,8 @@ class PoseTarget:
                 (slice(3, 6), self.orientation_tolerance, FrameOrientation(
                     self.tip, reference, self.relative_to, form='angle'))):
             count, edge = np.count_nonzero(self.counted[rows]), max(EDGE * tolerance, FINEST)
-            # three rows: bound the norm of the error; fewer rows: bound each row, so
-            # tightly that the norm is within the tolerance as well
+            # all three errors count: bound their norm; fewer count: bound each error so tightly
+            # that the norm is within the tolerance as well
             if count == 3:
                 found.append(Constraint(length, upper=tolerance - edge, tolerance=edge))
             elif count:

@@ -1,4 +1,4 @@
-"""Functions of a robot's active joints as flat arrays for compiled loops."""
+"""Functions of a robot's active joints, stored as flat arrays for compiled loops."""
 
 from collections.abc import Callable, Iterable, Sequence
 import ctypes
@@ -26,11 +26,11 @@ class Program:
     """
     Several functions of the active joints of a robot, stacked and laid out for compiled loops.
 
-    The other joints stay at `start`; `locked_q_indices` (in q) are those of their values on which
-    placements of frames depend. `rows[i]` is the slice of function i in f and J,
-    `parameter_slices[i]` in the parameters. `arrays` are the arguments of compiled loops: numbers,
-    layout, parameters, addresses (see kernels/rows.py). Programs with the same formulas, frames,
-    sizes and active joints share layout and addresses; with equal locked values, also `numbers`.
+    The other joints stay at their values in `start`; `locked_q_indices` are the indices in q of
+    those joints that move a frame of a function. `rows[i]` is the slice of function i in the
+    values f and the Jacobian J; `parameter_slices[i]` is its slice in the parameters. `arrays` are
+    the arguments of compiled loops: numbers, layout, parameters, addresses (see kernels/rows.py).
+    Programs with the same formulas, frames, sizes and active joints share layout and addresses.
     If Python evaluates some functions, only one thread may run the program at a time.
     """
 
@@ -55,7 +55,7 @@ class Program:
         self.functions[number] = function
 
     def evaluate(self, q: Array) -> tuple[Array, Array]:
-        """Return the values f (m,) at q (nq,), and the Jacobian (m, n) of the n active columns."""
+        """Return the values f (m,) at q (nq,), and their Jacobian (m, n) for n active columns."""
         f, J = np.empty(self.size), np.empty((self.size, len(self.active.columns)))
         self.run(evaluate.run, None, np.array(q[self.active.q_slice]), f, J)
         return f, J
@@ -65,8 +65,8 @@ class Program:
         """
         Run a compiled loop with the arrays of this program and the `given` arguments.
 
-        If Python evaluates some rows, the loop also ends when `interrupted` returns True, and an
-        exception of a user's function is raised again after the loop has ended.
+        If Python evaluates some rows, the loop also ends when `interrupted` returns True, or when
+        a function in Python raises an exception; the exception is then raised again.
         """
         numbers, layout, parameters, addresses = self.arrays
         if not self._layout.python:
@@ -77,7 +77,7 @@ class Program:
         # cached: the addresses do not change during a descent
         arrays = cache(lambda *addresses: tuple(map(_array_at, addresses, shapes)))
 
-        # the loop calls this through a C function pointer
+        # called by the loop through a C function pointer
         def fill(*addresses: int) -> bool:
             """Fill the Python rows, given the addresses of x, f and J; return False to stop."""
             try:
@@ -109,7 +109,7 @@ class Program:
 
     @cached_property
     def _data(self) -> pin.Data | None:
-        """A separate pinocchio.Data if user functions run, because they may use the shared one."""
+        """A separate pinocchio.Data if user functions run (they may use the shared one)."""
         runs_user_code = any(function.is_user_code for function in self.functions)
         return self.robot.model.createData() if runs_user_code else None
 
@@ -132,7 +132,7 @@ class _Shape(NamedTuple):
     parameters: int
     # number of rows
     rows: int
-    # frames that point masses are fixed to
+    # frames to which the point masses of the function are fixed
     mass_frames: tuple[str, ...] = ()
 
 
@@ -155,11 +155,11 @@ def _entry(function: KinematicFunction, robot: Robot, active: ActiveJoints,
 
 def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array) -> Array:
     """
-    Return for each row: 1 if the row ignores full turns (else 0), constant, slopes (n,).
+    Return for each row: 1 if the row ignores full turns (else 0), a constant, and slopes (n,).
 
-    The compiled counterpart is `linear_rows`.
+    Compiled loops read these parameters with `kernels.rows.linear_rows`.
     """
-    # the joints that do not move contribute to the constant: f = slopes x + constant
+    # f = slopes x + constant; joints that do not move contribute to the constant
     at_rest = start - function.reference
     at_rest[active.indices] = -function.reference[active.indices]
     slopes = function.A[:, active.v_slice]
@@ -170,14 +170,14 @@ def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array
     return parameters.reshape(-1)
 
 
-# -- the layout of a structure --------------------------------------------------------------
+# -- the shared layout ----------------------------------------------------------------------
 
 class _Layout:
-    """The arrays that programs of one structure share; `layout_of` describes `table`."""
+    """Arrays that programs of equal shapes share; `kernels.rows.layout_of` describes `table`."""
 
     def __init__(self, robot: Robot, names: tuple[str, ...], shapes: tuple[_Shape, ...]) -> None:
         self.shapes, self.robot, self.names = shapes, robot, names
-        # Pinocchio's indices of all frames, each once; index 0 is the root (None)
+        # Pinocchio's index of each frame used; the root frame (None) has index 0
         frames: dict[str | None, int] = {None: 0}
         for shape in shapes:
             frames.update((name, robot.frame_id(name)) for name in (
@@ -191,7 +191,7 @@ class _Layout:
         self._formulas = tuple(dict.fromkeys(shape.formula for shape in shapes
                                              if isinstance(shape.formula, Formula)))
         self.python = tuple(i for i, shape in enumerate(shapes) if shape.formula == PYTHON)
-        # slices of each function in the stacked rows and in the stacked parameters
+        # the slices of each function: in the stacked rows, and in the stacked parameters
         rows, parameters = (_sums(shape.rows for shape in shapes),
                             _sums(shape.parameters for shape in shapes))
         self.rows = tuple(map(slice, rows[:-1], rows[1:]))
@@ -208,7 +208,7 @@ class _Layout:
         numbers = {formula: number for number, formula in enumerate(self._formulas)}
         frames = [frame_numbers[shape.frame] for shape in shapes]
         relative = [frame_numbers[shape.relative] for shape in shapes]
-        # a body has one twist for each velocity of its joint
+        # a body has one twist for each velocity component of its joint
         motions = _sums(6 if kind == FLOATING else 1 for kind in tree.kind)
         return np.array([
             len(columns), len(tree.parent), len(tree.node), len(shapes), len(floating) // 2,
@@ -221,13 +221,13 @@ class _Layout:
 
     @cached_property
     def addresses(self) -> Indices:
-        """Addresses of the compiled formulas, and a 0 that `Program.run` replaces."""
+        """Addresses of the compiled formulas, then 0, which `Program.run` may replace."""
         return np.array([*(formula.address for formula in self._formulas), 0], dtype=np.int64)
 
 
 @lru_cache(maxsize=256)
 def _numbers(layout: _Layout, locked: bytes) -> Array:
-    """Return the floats of the tree, with joints that are not active at their `locked` values."""
+    """Return the floats of the tree; `locked` are the values at `locked_q_indices`, as bytes."""
     start = layout.robot.neutral.copy()
     start[layout.locked_q_indices] = np.frombuffer(locked)
     tree = tree_of(layout.robot, layout.frames, layout.names, start)
@@ -239,13 +239,13 @@ _layout = lru_cache(maxsize=256)(_Layout)
 
 
 def _sums(sizes: Iterable[int]) -> list[int]:
-    """Return the cumulative sums from 0: boundaries of consecutive blocks of these sizes."""
+    """Return 0 and the cumulative sums: the boundaries of consecutive blocks of these sizes."""
     return [0, *accumulate(sizes)]
 
 
 def _columns(active: ActiveJoints) -> tuple[list[int], list[int]]:
     """
-    Return for each active column its index in the active values x, -1 for floating joints.
+    Return, for each active column, the index of its value in x (-1 for floating joints).
 
     The second list has, for each floating joint, its first index in x and its first column.
     """

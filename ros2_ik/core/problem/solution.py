@@ -26,7 +26,7 @@ class JointChange(NamedTuple):
 
 def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> JointChange | None:
     """
-    Return the largest change of a joint between two configurations (nq,), full turns included.
+    Return the largest change of a joint between two configurations (nq,); full turns count.
 
     Planar and floating joints are left out; returns None if there are no other joints.
     """
@@ -43,18 +43,18 @@ def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> Join
 @dataclass(frozen=True, eq=False, slots=True)
 class IKSolution:
     """
-    The result of a search for joint values; true in a condition if the search succeeded.
+    The result of a search for joint values; its truth value is True if the search succeeded.
 
     `q` (nq,) and `joints` (by name, mimic joints included) are the solution, or None if there is
     none. They may be an approximate solution only if the options allow it. `best_q` and
     `best_joints` are the best values found, set also without success. `errors`, `violations`,
-    `costs` and `contacts` belong to `best_q`. `travel` is the largest change of an active joint
+    `costs` and `contacts` are those at `best_q`. `travel` is the largest change of an active joint
     from the first seed to `best_q`; planar and floating joints do not count.
 
-    `pose_error_norm` is the norm of all errors as one vector, metres and radians mixed as in
+    `pose_error_norm` is the norm of all errors as one vector that mixes metres and radians, as in
     MATLAB. `alternatives` are further solutions, best first, if several were requested.
     `impossible` is True if it was proved that the problem has no solution; other failures prove
-    nothing. `not_checked` lists the gaps of the collision check: links without geometry, pairs of
+    nothing. `not_checked` lists gaps in the collision check: links without geometry, pairs of
     links left out although no SRDF disables them, or all collisions if the check is switched off.
     """
 
@@ -85,9 +85,9 @@ class IKSolution:
     def lazy(cls, compute: Callable[['IKSolution', str], object], status: Status, best_q: Array,
              alternatives: tuple['IKSolution', ...]) -> 'IKSolution':
         """
-        Return a solution with these fields; `compute(solution, name)` computes others when read.
+        Return a solution with these fields; `compute(solution, name)` computes each other field.
 
-        Lazy, because a program that solves in a loop reads few of the fields.
+        A field is computed when first read: a program that solves in a loop reads few fields.
         """
         solution, keep = object.__new__(cls), object.__setattr__
         keep(solution, 'status', status)
@@ -122,7 +122,7 @@ class IKSolution:
 
     @property
     def joints(self) -> dict[str, float | Array] | None:
-        """The solution by joint name, or None."""
+        """The solution by joint name, or None, as for `q`."""
         return self.best_joints if self._has_solution else None
 
     @property
@@ -131,12 +131,12 @@ class IKSolution:
 
     @property
     def cost(self) -> float:
-        """Sum of all costs, at best_q."""
+        """Sum of all costs at `best_q`."""
         return sum(value for _, value in self.costs)
 
     @property
     def pose_error_norm(self) -> float:
-        """Norm of all errors as one vector, as MATLAB's PoseErrorNorm."""
+        """Norm of all errors as one vector, like MATLAB's PoseErrorNorm."""
         return error_norm(self.errors)
 
     def explain(self) -> str:

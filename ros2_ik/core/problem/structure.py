@@ -17,7 +17,7 @@ from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Joint, Robot
 
-# relative amount by which a bound on joint changes is narrowed, so that rounding never exceeds it
+# fraction by which bounds on joint changes are narrowed, so that rounded values stay within them
 ROUNDING_MARGIN = 1e-9
 
 
@@ -25,18 +25,18 @@ class ActiveJoints:
     """
     The joints that may move, with index arrays and limits precomputed for fast access.
 
-    `indices` (n,) are the indices in q of the values of these joints, `columns` (m,) their columns
-    in the tangent space; `q_slice` and `v_slice` are the same indices, as slices if contiguous.
-    `q_of_columns` (nv,) has the index in q of each column of the robot. `at_rest` are the indices
-    in q of all other joints.
+    `indices` (n,) are the indices in q of the values of these joints, the active values; `columns`
+    (m,) are the joints' columns in the tangent space. `q_slice` and `v_slice` are `indices` and
+    `columns`, as slices if contiguous. `q_of_columns` (nv,) has the index in q of each column of
+    the robot's tangent space. `at_rest` are the indices in q of the other joints' values.
 
     `limits` (2, n) are the lower and upper limits of the active values, `lower` and `upper` (nq,)
     the limits of q; all are infinite if limits are off. `ranges` (4, n) are `limits`, then the
-    limits of the robot, between which random starts are drawn even if limits are off.
+    robot's own limits, within which random starts are drawn even if limits are off.
 
-    `multi_value_joints` are the planar and floating joints; `floating_starts` are the first
-    indices of floating joints in the active values. `angles` are the indices in q of the joints
-    whose full turn leaves all link poses unchanged.
+    `multi_value_joints` are the planar and floating joints; `floating_starts` are the indices of
+    the floating joints' first values among the active values. `angles` are the indices in q of
+    the joints whose full turns leave all link poses unchanged.
     """
 
     def __init__(self, robot: Robot, names: Sequence[str], limited: bool = True) -> None:
@@ -49,7 +49,7 @@ class ActiveJoints:
         self.multi_value_joints = tuple(joint for joint in self.joints if not joint.is_scalar)
         infinite = np.full(robot.nq, np.inf)
         self.lower, self.upper = (robot.lower, robot.upper) if limited else (-infinite, infinite)
-        # limits in force, then the robot's own
+        # the limits in force, then the robot's own limits
         self.ranges = np.array([bound[self.q_slice] for bound in (
             self.lower, self.upper, robot.lower, robot.upper)])
         self.limits = self.ranges[:2]
@@ -74,9 +74,9 @@ class ActiveJoints:
 @dataclass(frozen=True, eq=False)
 class JointChangeBound:
     """
-    Bounds `most` [rad, m], by joint name, on joint changes from the configuration `origin` (nq,).
+    Maximum joint changes `most` [rad, m], by joint name, from the configuration `origin` (nq,).
 
-    Planar and floating joints that move cannot be bounded.
+    Active planar and floating joints cannot be bounded.
     """
 
     origin: Array
@@ -87,7 +87,7 @@ class JointChangeBound:
         """
         Return the bound for a value of `max_joint_change`, one number or a mapping by joint name.
 
-        Joints missing in a mapping have no bound. Raises InvalidOptionError or UnknownJointError.
+        Joints that a mapping omits have no bound. Raises InvalidOptionError or UnknownJointError.
         """
         if not isinstance(value, Mapping):
             value = dict.fromkeys(robot.joint_names, value)
@@ -111,11 +111,11 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
                  joints: Iterable[frozenset[str]], group: str | None,
                  locked: frozenset[str]) -> frozenset[str]:
     """
-    Return the names of the joints that may move: with a group, its joints.
+    Return the names of the active joints, which may move; `locked` and passive joints never move.
 
-    Without a group, these are the joints that move `tips` or change functions. `tips` are pairs of
-    a tip and its reference frame (None: the root frame). Each set in `joints` has the joints that
-    change one function. Locked and passive joints never move.
+    With a group, these are its joints; without a group, the joints that move a tip or change a
+    function. `tips` are pairs of a tip and its reference frame (None: the root frame). Each set in
+    `joints` has the joints that change one function.
     Raises UnmovedTipError for a tip that no active joint moves.
     """
     still = robot.passive_joints | locked
@@ -133,7 +133,7 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
 
 def _is_angle(joint: Joint, robot: Robot) -> bool:
     """Return whether a full turn of a joint leaves the poses of all links unchanged."""
-    # a mimic joint may have another pose after a full turn of its leader
+    # a full turn of a leader may leave its mimic joint at another position
     return joint.rotary and all(mimic.leader != joint.name for mimic in robot.mimics.values())
 
 
@@ -150,7 +150,7 @@ def as_slice(indices: Indices) -> slice | Indices:
 
 
 class FunctionUse(NamedTuple):
-    """The properties of a constraint or cost on which a structure depends."""
+    """The properties of a constraint or cost that determine a `Structure`."""
 
     kind: str
     joints: frozenset[str]
@@ -160,17 +160,16 @@ class FunctionUse(NamedTuple):
 
 class Structure:
     """
-    Data of problems that differ only in poses, start, bounds, cost weights and parameters.
+    Data shared by problems that differ only in poses, start, bounds, cost weights and parameters.
 
     `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
     callable of the user, `is_loose` if a target is `loose`. `to_resolve` has the indices of the
-    targets relative to a static frame (no active joint moves it) other than the root. `tips` are
-    the tips of the targets. `chains` are the arrays for the compiled acceptance check; `is_chain`
-    is True if that check suffices. `angles` are the indices in q of the joints whose full turn
-    changes neither link poses nor constraints nor costs; `turning` are the angles whose limits
-    allow a full turn. `solvers` caches prepared data by solver name, and the bounds of the
-    targets.
+    targets whose reference frame is static (no active joint moves it) but not the root frame.
+    `tips` are the tips of the targets. `chains` are the arrays for the compiled acceptance check;
+    `is_chain` is True if that check suffices. `angles` are the indices in q of the joints whose
+    full turns change neither link poses nor constraints nor costs; `turning` has the `angles`
+    whose limits allow a full turn. `solvers` is a cache for data that solvers prepare.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -180,21 +179,20 @@ class Structure:
                              [use.joints for use in uses], group, locked)
         self.active = ActiveJoints(
             robot, tuple(name for name in robot.joint_names if name in names), joint_limits)
-        # targets whose reference frame is fixed, but is not the root
         self.to_resolve = frozenset(
             i for i, target in enumerate(targets) if target.relative_to is not None
             and robot.moving_joints(target.relative_to).isdisjoint(self.active.names))
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
         self.is_loose = any(target.loose for target in targets)
         self.tips = tuple(target.tip for target in targets)
-        # for targets alone, one compiled check decides on acceptance (with most robots)
+        # if there are only targets, one compiled check suffices for acceptance (of most robots)
         chains = None if uses else _screw_chains(
             robot, [target._replace(relative_to=None) if i in self.to_resolve else target
                     for i, target in enumerate(targets)])
         self.is_chain = chains is not None
         self.chains = chains or (np.zeros(0, dtype=np.int64), np.zeros(0))
         self.runs_user_code = any(use.is_user_code for use in uses)
-        # joints of those functions whose value a full turn of a joint changes
+        # the joints of functions that are not periodic: full turns change their values
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
         active, used = self.active, [robot.joint(name).index for name in counted]
         self.angles = np.array([i for i in active.angles if i not in used], dtype=np.intp)
@@ -208,23 +206,23 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
 
         T_root_tip(q) = exp(q_k S_k) ... exp(q_1 S_1) T_root_tip(0)
 
-    Joint 1 is the one nearest the tip. None if a target has weights other than 1 or a moving
-    reference frame, or if a mimic joint or a joint of several values moves its tip, except for a
-    floating base.
+    S_i is the screw axis of joint i at q = 0; joint 1 is nearest the tip. Returns None if a target
+    has weights other than 1 or a moving reference frame, or if a mimic joint or a joint of several
+    values moves its tip; a floating base may move the tip.
     """
     model, data = robot.model, robot.model.createData()
     chains, screws = list[int](), list[Array]()
     pin.computeJointJacobians(model, data, pin.neutral(model))
     for target in targets:
         frame = robot.frame_id(target.tip)
-        # from the tip on, without joint 0, the universe
+        # from the tip to the root, without Pinocchio's joint 0 (the universe)
         joints = [model.joints[i] for i in model.supports[model.frames[frame].parentJoint]][:0:-1]
         bases = joints[-1:] if robot.root_joint == 'freeflyer' else []
         if target.weights or target.relative_to or any(
                 joint.nq != 1 for joint in joints[:len(joints) - len(bases)]):
             return None
         home = pin.updateFramePlacement(model, data, frame)
-        # (6,) for a robot with one velocity
+        # Pinocchio returns (6,) for a robot with one velocity component
         J = pin.getFrameJacobian(model, data, frame, pin.WORLD).reshape(6, -1)
         chains += [len(joints), *(joint.idx_q for joint in joints)]
         if bases:
@@ -235,5 +233,5 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
     return np.array(chains, dtype=np.int64), np.concatenate(screws)
 
 
-# the cached structure of a problem
+# `Structure` with a cache: problems with equal arguments share the structure
 structure_of = lru_cache(maxsize=256)(Structure)

@@ -52,7 +52,7 @@ class Configuration:
 
     def transform(self, frame: str, relative_to: str | None = None) -> Array:
         """
-        Return T_relative_frame (4, 4), which maps coordinates in `frame` to `relative_to`.
+        Return T_relative_frame (4, 4), which maps coordinates from `frame` to `relative_to`.
 
         `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
@@ -63,10 +63,10 @@ class Configuration:
 
     def jacobian(self, frame: str, relative_to: str | None = None) -> Array:
         """
-        Return the Jacobian (6, nv) of `frame`: J v is its twist relative to `relative_to`.
+        Return the Jacobian J (6, nv): J v is the twist of `frame` relative to `relative_to`.
 
-        Linear rows [m] come first, then angular rows [rad], in the axes of `frame` (Pinocchio's
-        LOCAL). `relative_to` defaults to the root frame. Raises UnknownFrameError.
+        The twist has the linear velocity, then the angular velocity, in the axes of `frame`
+        (Pinocchio's LOCAL). `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
         J: Array = (self.placement(frame).toActionMatrixInverse()
                     @ self.spatial_jacobian(frame, relative_to))
@@ -74,11 +74,12 @@ class Configuration:
 
     def spatial_jacobian(self, frame: str, relative_to: str | None = None) -> Array:
         """
-        Return the spatial Jacobian (6, nv) of the body that `frame` is fixed to.
+        Return the spatial Jacobian J (6, nv) of the body that `frame` is fixed to.
 
-        J v is the spatial velocity of that body minus that of the body of `relative_to`: first the
-        velocity of the body-fixed point at the root frame's origin, then the angular velocity, in
-        the root frame's axes (Pinocchio's WORLD). Raises UnknownFrameError.
+        J v is the spatial velocity of this body minus the spatial velocity of the body that
+        `relative_to` is fixed to, in the root frame's axes (Pinocchio's WORLD): the velocity of
+        the body's point at the root frame's origin, then the angular velocity.
+        Raises UnknownFrameError.
         """
         model, index = self.robot.model, self.robot.frame_id(frame)
         # Pinocchio 4.1 crashes on a Jacobian without columns
@@ -100,7 +101,7 @@ class Configuration:
         self.update(self.integrate(v, dt))
 
     def difference(self, other: 'Configuration | Array') -> Array:
-        """Return the tangent vector v (nv,) with integrate(v) = `other`."""
+        """Return the tangent vector v (nv,) for which integrate(v) is `other`."""
         q = self.robot.to_q(other.q if isinstance(other, Configuration) else other)
         return np.array(pin.difference(self.robot.model, self.q, q))
 

@@ -9,10 +9,10 @@ import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
 
-# tolerated excess over a limit, for encoder noise and rounding such as 3.1416 [rad, m]
+# tolerated excess beyond a limit, for encoder noise and rounding, such as 3.1416 for pi [rad, m]
 LIMIT_TOLERANCE = 1e-3
 NOT_IN_Q = 10**9     # index of a joint without values in q: beyond the end of any q
-# (values in q, columns in the tangent space) by joint kind; other kinds have (1, 1)
+# numbers of (values in q, columns in the tangent space) by joint kind; other kinds have (1, 1)
 _SIZES = {'floating': (7, 6), 'planar': (3, 3)}
 
 
@@ -29,14 +29,14 @@ class Joint:
     """
     A joint: revolute, continuous, prismatic, floating, planar or fixed (`kind`).
 
-    `origin` is its pose in the link `parent`, `axis` has length 1. Absent limits are infinite.
-    Its `size` values in q begin at `index`: one angle [rad] or distance [m]; for a floating
-    joint x y z qx qy qz qw, for a planar joint x y theta (`axis` is ignored, as by MoveIt). Its
-    `velocity_size` columns in the tangent space begin at `velocity_index`. In `Robot.tree` and
-    `Robot.elements`, `size` is 0.
+    `origin` is the joint's pose in the link `parent`; `axis` has length 1. Absent limits are
+    infinite. The `size` values of the joint in q begin at `index`: one angle [rad] or distance
+    [m]; for a floating joint x y z qx qy qz qw; for a planar joint x y theta (`axis` is ignored,
+    as in MoveIt). Its `velocity_size` columns in the tangent space begin at `velocity_index`.
+    Joints in `Robot.tree` and `Robot.elements` have no indices: their `size` is 0.
 
-    A continuous joint has no limits, and a full turn leaves all link poses unchanged. A continuous
-    joint of a URDF that moves mimic joints is a 'revolute' joint.
+    A continuous joint has no limits, and its full turn leaves all link poses unchanged. Therefore
+    `Robot.joints` has a URDF's continuous joint as 'revolute' if a mimic joint follows it.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Joint:
 
 def joints_in_q(model: pin.Model, given: Sequence[Joint]) -> tuple[Joint, ...]:
     """
-    Return the joints with values in the q of a Pinocchio model, in the order of q.
+    Return those of the `given` joints that have values in q, in the order of q.
 
     The position and velocity limits of mimic joints narrow those of their leaders. Raises
     RobotDescriptionError if these limits exclude all positions of a leader.
@@ -106,9 +106,9 @@ def _narrowed(leader: Joint, follower: Joint) -> Joint:
             f"joint '{follower.name}' mimics '{leader.name}' but no value of the leader keeps "
             f'both within their limits: [{leader.lower:g}, {leader.upper:g}] and '
             f'[{ends[0]:g}, {ends[1]:g}]')
-    # after a full turn of the leader, a mimic joint may have another pose
+    # a full turn of the leader may leave the mimic joint at another position
     kind = 'revolute' if leader.kind == 'continuous' else leader.kind
-    # URDF files often give mimic joints a velocity limit of 0; it counts as no limit
+    # URDF files often give mimic joints a velocity limit of 0: count it as no limit
     velocity = (follower.velocity_limit / abs(multiplier) if follower.velocity_limit > 0
                 else math.inf)
     # adding 0.0 turns -0.0 into 0.0

@@ -22,7 +22,7 @@ def _package_candidates(package: str, near: Sequence[str]) -> Iterator[Path]:
     """
     Yield folders that may be the package, existing or not.
 
-    Search subfolders, parents and siblings of the folders `near`, then the prefixes in the
+    Search the folders `near`, their subfolders, parents and siblings, then the prefixes in the
     environment variable AMENT_PREFIX_PATH.
     """
     for folder in map(Path, near):
@@ -59,9 +59,9 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
     Return the path of a mesh file given as a package://, model:// or file:// URI or as a path.
 
-    Packages are found by folder name or by the name in package.xml, first in `package_dirs`, their
-    parents and siblings, then on AMENT_PREFIX_PATH. Relative paths are tried in `package_dirs`.
-    Raises an InvalidSceneError that lists the paths tried.
+    Packages are searched for by folder name in `package_dirs`, their parents and siblings, then on
+    AMENT_PREFIX_PATH; `package_dirs` and their parents may also match by the name in package.xml.
+    Relative paths are tried in `package_dirs`. The InvalidSceneError lists the paths tried.
     """
     return _first(_mesh_candidates(name, package_dirs), Path.is_file,
                   f"the mesh '{name}' cannot be found; valid: a path, file://, package:// or "
@@ -69,7 +69,7 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
 
 
 def _mesh_candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the paths at which a mesh file is searched, in the order of the search."""
+    """Yield the paths to try for a mesh file, in order."""
     scheme, separator, rest = name.partition('://')
     if not separator:
         folders = (*(['/'] if name.startswith('/') else []), *package_dirs)
@@ -82,9 +82,9 @@ def _mesh_candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]
 
 
 def urdf_for_others(urdf: str, package_dirs: tuple[str, ...]) -> str:
-    """Return the URDF, with absolute paths for meshes that are found only by `package_dirs`."""
+    """Return the URDF for other programs: meshes found only by `package_dirs` get file:// URIs."""
     def located(found: re.Match[str]) -> str:
-        # keep a name that is found without package_dirs: other programs find the mesh, too
+        # keep a name that is found without package_dirs: other programs find it, too
         alone, path = (
             next(filter(Path.is_file, _mesh_candidates(unescape(found[2]), folders)), None)
             for folders in ((), package_dirs))
@@ -114,7 +114,7 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
         try:
             text: str = xacro.process_file(str(path), mappings=dict(arguments)).toxml()
         except (xacro.XacroException, ExpatError, OSError, RobotDescriptionError) as error:
-            # the inner error, without the class names that xacro adds
+            # report the inner error, without the class names that xacro adds
             reason = getattr(error, 'exc', None) or error
             raise RobotDescriptionError(f'xacro cannot expand {path}: {reason}') from None
         finally:

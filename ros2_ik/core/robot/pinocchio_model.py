@@ -2,9 +2,9 @@
 Construction of the Pinocchio model of a robot, with one number for each angle.
 
 Pinocchio's own URDF reader represents a continuous joint as (cos, sin) and a planar joint as
-(x, y, cos, sin). This module makes a continuous joint a revolute joint without limits, and a
-planar joint two prismatic joints and a revolute joint. Full turns are then preserved, and angles
-can be added as numbers.
+(x, y, cos, sin). This module replaces a continuous joint by a revolute joint without limits, and
+a planar joint by two prismatic joints and a revolute joint. Full turns are then preserved, and
+angles can be added as numbers.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from ros2_ik.core.robot.urdf import numbers, read_origin, RobotTree
 # the joints of the model that replace a planar joint: name suffix, kind, axis
 PLANAR_PARTS = (('/x', 'prismatic', (1.0, 0.0, 0.0)), ('/y', 'prismatic', (0.0, 1.0, 0.0)),
                 ('', 'revolute', (0.0, 0.0, 1.0)))
-# joint models with an axis along x, y or z, faster than those with an arbitrary axis
+# joint models with an axis along x, y or z: faster than models with an arbitrary axis
 _ALIGNED = {'revolute': (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
             'prismatic': (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)}
 _UNALIGNED = {'revolute': pin.JointModelRevoluteUnaligned,
@@ -83,7 +83,7 @@ def _inertia(link: Element) -> pin.Inertia:
     where = f"link '{link.get('name')}', "
     xx, xy, xz, yy, yz, zz = (number('inertia', key)
                               for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
-    # set as attributes: the constructor refuses indefinite tensors, which real URDF files have
+    # set attributes: the constructor refuses indefinite tensors, which real URDF files contain
     found.mass, found.inertia = number('mass', 'value'), np.array(
         [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return read_origin(inertial, where).act(found)
@@ -97,7 +97,7 @@ def _add(model: pin.Model, joint: Joint, inertia: pin.Inertia) -> None:
         before = model.addFrame(pin.Frame(joint.name, parent, before, place,
                                           pin.FrameType.FIXED_JOINT))
     else:
-        # of the joints that replace a planar joint, only the first has its origin
+        # the origin of a planar joint goes to the first of the joints that replace it
         for part in model_joints(joint):
             parent = model.addJoint(parent, _joint_model(model, part), place, part.name)
             before, place = model.addJointFrame(parent, before), pin.SE3.Identity()

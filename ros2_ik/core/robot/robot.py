@@ -33,7 +33,7 @@ from ros2_ik.core.robot.srdf import Group, Semantics
 from ros2_ik.core.robot.urdf import parse_urdf
 
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
-# rounding error of the squared norm of a normalized quaternion
+# largest rounding error of the squared norm of a normalized quaternion
 UNIT_NORM_TOLERANCE = 2e-15
 
 
@@ -41,13 +41,13 @@ class Robot:
     """
     A robot from a URDF and, optionally, an SRDF; immutable and picklable.
 
-    Created with `from_urdf` or `load`. `tree` has the links, joints and XML of the URDF,
-    `elements` the joints of the Pinocchio `model` by name. `base_joint` is the name of the joint
-    between the world and the root link, None for a fixed root link.
+    Create robots with `from_urdf` or `load`. `tree` has the links, joints and XML of the URDF;
+    `elements` has all joints by name, with three joints for a planar joint, as in the Pinocchio
+    `model`. `base_joint` names the joint between the world and the root link, None if fixed.
 
-    `key` is a hash of URDF, SRDF and root joint, without mesh files: robots with equal keys have
-    the same layout of q, joints, links and groups. `added_frames` are the frames of `with_frames`;
-    `key_with_frames` is a hashable key of the robot with these frames.
+    `key` is a hash of URDF, SRDF and root joint, but not of mesh files: robots with equal keys
+    have the same layout of q, joints, links and groups. `added_frames` are the frames added by
+    `with_frames`; `key_with_frames` is a hashable key of the robot with these frames.
 
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
     continuous joint, a distance [m] for a prismatic joint, x y z qx qy qz qw for a floating joint,
@@ -70,7 +70,7 @@ class Robot:
         self.base_joint: str | None = None
         self.root_frame, joints = tree.root, [*tree.joints.values()]
         if root_joint != 'fixed':
-            # rename joint and frame if the URDF already uses their names
+            # rename the base joint and its parent frame if the URDF already uses their names
             name, frame = semantics.base_joint
             self.base_joint = f'{name}_of_base' if name in tree.joints else name
             self.root_frame = f'{frame}_of_base' if frame in tree.links else frame
@@ -88,7 +88,7 @@ class Robot:
         self.passive_joints = semantics.passive_joints
         self.disabled_pairs, self.enabled_pairs = semantics.disabled_pairs, semantics.enabled_pairs
         self.groups = semantics.groups(self.joint_names)
-        # without fixed and mimic joints, and without joints with a wrong number of values
+        # leave out fixed joints, mimic joints, and joints with a wrong number of values
         self.group_states = {
             group: {state: {name: value[0] if len(value) == 1 else value
                             for name, value in values.items() if name in self._joints_by_name
@@ -112,8 +112,8 @@ class Robot:
         A .xacro file is expanded with `xacro_args`. `package_dirs` are the folders searched for
         package:// URIs and relative mesh paths, after the folder of the URDF file. `srdf` is an
         SRDF text or file. `root_joint` is the kind of the joint between the world and the root
-        link: 'fixed', 'planar' (x y theta) or 'freeflyer'. The joint takes its name and parent
-        frame from the virtual joint in the SRDF, if there is one.
+        link: 'fixed', 'planar' (x y theta) or 'freeflyer'. If the SRDF has a virtual joint of the
+        root link, the joint takes its name and parent frame from the virtual joint.
 
         Raises RobotDescriptionError, which names the invalid element.
         """
@@ -132,8 +132,8 @@ class Robot:
         """
         Return a shipped robot by its name, such as 'panda', or the robot of a ShippedRobot.
 
-        `shipped_robots()` has all names. Raises UnknownNameError, or RobotDescriptionError if the
-        files of the robot are not installed or do not match its config file.
+        `shipped_robots()` returns all names. Raises UnknownNameError, or RobotDescriptionError if
+        the files of the robot are not installed or do not match its config file.
         """
         shipped = (robot if isinstance(robot, ShippedRobot)
                    else look_up(shipped_robots(), robot, partial(UnknownNameError, kind='robot')))
@@ -153,7 +153,7 @@ class Robot:
         return loaded
 
     def __reduce__(self) -> tuple[object, ...]:
-        # added frames are pickled with the robot that they were added to
+        # pickle the robot without added frames, and the added frames
         if self.added_frames:
             return Robot.with_frames, (self.plain, dict(self.added_frames))
         return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)
@@ -174,7 +174,7 @@ class Robot:
 
         `frames` maps the name of each new frame to a pair: the frame that it is fixed to (None:
         the root frame), and its pose in that frame. Scenes and collision checkers of the robot
-        without these frames can be used. Calls with equal frames return the same object.
+        without these frames remain valid. Calls with equal frames return the same object.
 
         Raises UnknownFrameError, or InvalidOptionError for an invalid pair or a name that the
         robot already has.
@@ -196,7 +196,7 @@ class Robot:
                                 for name, (parent, pose) in added.items()))
 
     def _with_added(self, *frames: tuple[str, str | None, bytes]) -> 'Robot':
-        """Return the robot with frames, each a name, a parent and the bytes of a pose (4, 4)."""
+        """Return the robot with added frames: tuples of name, parent, and pose (4, 4) as bytes."""
         robot = object.__new__(Robot)
         robot.__dict__.update(vars(self))
         robot._plain, robot.key_with_frames = self, (self.key, *frames)
@@ -223,7 +223,7 @@ class Robot:
 
     def _own_frames(self, world_frame: str | None) -> dict[str, int]:
         """Return Pinocchio's frame indices; links hide joints of the same name, as in MoveIt."""
-        # skip frame 0 (universe), and below the extra joints that replace a planar joint
+        # skip frame 0 (universe); `ids` also omits the extra joints that replace a planar joint
         frames = list(enumerate(self.model.frames))[1:]
         links = {frame.name: index for index, frame in frames if frame.type == pin.FrameType.BODY}
         joints = {*self.tree.joints, self.base_joint} - links.keys()
@@ -247,7 +247,7 @@ class Robot:
 
     def scratch_data(self) -> pin.Data:
         """Return the pinocchio.Data of this thread, which any computation may overwrite."""
-        # createData takes longer than most computations with it
+        # createData takes longer than most computations with the data
         try:
             return self._scratch.data
         except AttributeError:
@@ -258,7 +258,7 @@ class Robot:
         """
         Return the joints in q that move `frame` relative to `relative_to` (None: the root frame).
 
-        The leader of a mimic joint counts instead of the mimic joint. Raises UnknownFrameError.
+        Mimic joints are represented by their leaders. Raises UnknownFrameError.
         """
         frames = self.frame_id(frame), 0 if relative_to is None else self.frame_id(relative_to)
         if frames not in self._moving:
@@ -289,11 +289,11 @@ class Robot:
         Return joint values as q (nq,), with normalized quaternions.
 
         `values` is a mapping from joint names, or an array in the order of `joint_names`. Joints
-        missing in a mapping get their values in `start` (nq,), by default `neutral`; values of
+        missing from a mapping have their values in `start` (nq,), by default `neutral`; values of
         mimic joints are ignored. `what` names the array in error messages.
 
-        Raises UnknownJointError, or InvalidStateError for NaN, infinity, a wrong count or a
-        quaternion of norm zero.
+        Raises UnknownJointError, or InvalidStateError for NaN, magnitudes of 1e150 or more, a
+        wrong count or a quaternion of norm zero.
         """
         if type(values) is not np.ndarray and (values is None or isinstance(values, Mapping)):
             q = self.neutral.copy() if start is None else _floats(start, self.nq, 'start')
@@ -314,10 +314,10 @@ class Robot:
     def to_joints(self, q: Array, names: Iterable[str] | None = None, *,
                   include_mimic: bool = False) -> dict[str, Any]:
         """
-        Return the values of q (nq,) by joint name: floats, arrays for floating or planar joints.
+        Return the values of q (nq,) by joint name: floats, or arrays for multi-valued joints.
 
-        `names` may include mimic joints. The default is `joint_names`; `include_mimic` adds
-        all mimic joints.
+        `names` may include mimic joints. The default is `joint_names`, to which `include_mimic`
+        adds all mimic joints.
         """
         q = np.asarray(q, dtype=float).reshape(self.nq)
         values = q.tolist()
@@ -342,8 +342,8 @@ class Robot:
         """
         Return the lower and upper bounds of random joint values, (nq,) each.
 
-        A joint with two limits is drawn between them, a joint with one limit within
-        6.28 rad or m of that limit, a joint without limits within 3.14 rad or m of 0.
+        The bounds of a joint with two limits are these limits; with one limit, this limit and a
+        value 2 pi (rad or m) away from it; without limits, -pi and pi (rad or m).
         """
         turn = 2 * np.pi
         low, high = np.isfinite(self.lower), np.isfinite(self.upper)
@@ -354,7 +354,7 @@ class Robot:
         """
         Draw a configuration (nq,) uniformly within `sampling_limits`.
 
-        Positions of floating and planar joints are drawn from [-1, 1] m, orientations uniformly.
+        Floating and planar joints: positions within [-1, 1] m, uniformly random orientations.
         """
         q = generator.uniform(*self.sampling_limits())
         for joint in self.joints:
@@ -403,7 +403,7 @@ def _read(text_or_path: str | Path, what: str) -> str:
 
 
 def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> Array:
-    """Return the values as a finite float array (size,); raises InvalidStateError."""
+    """Return finite values as a float array (size,); raises InvalidStateError."""
     # fast path first: this code runs in each call of a solver
     if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == (size,) \
             and math.hypot(*values.tolist()) < SQUARABLE:

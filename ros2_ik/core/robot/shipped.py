@@ -1,4 +1,4 @@
-"""Shipped robots: one YAML file each in config/; the models are in example-robot-data."""
+"""Shipped robots: one YAML file each in config/; example-robot-data has their URDF files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -22,8 +22,8 @@ class ShippedRobot:
 
     `urdf` and `srdf` are absolute paths, or paths in the folder robots/ of example-robot-data. The
     URDF may be a .xacro file; `package_dirs` are the folders of the packages that it uses. `group`
-    and `tip` are the defaults of requests. `home` has joint values by name, the default start of
-    motions and searches. `chains` adds groups to those of the SRDF: name -> (base link, tip link).
+    and `tip` are the defaults of requests. `home` (joint values by name) is the mock robot's first
+    state and the command line's default start. `chains` adds groups: name -> (base, tip link).
     """
 
     name: str
@@ -55,8 +55,8 @@ class ShippedRobot:
         """
         Return the path of the URDF, the folders of packages, and the text of the SRDF.
 
-        The SRDF text has a group for each entry of `chains`; without `srdf` and `chains`, it is
-        None. Raises RobotDescriptionError if example-robot-data is not installed.
+        The SRDF text has a group for each entry of `chains`. The text is None if there are neither
+        `srdf` nor `chains`. Raises RobotDescriptionError if example-robot-data is not installed.
         """
         folder = _data_folder()
         root = (ElementTree.parse(folder / self.srdf).getroot() if self.srdf
@@ -86,7 +86,7 @@ def config_folder() -> Path:
     package = Path(__file__).parents[2]
     for folder in (package / 'config', package.parent / 'config'):
         if found := next(folder.glob('*.yaml'), None):
-            # a symlink install: follow the link, so that new files are found without a build
+            # in a symlink install, follow the link: new files are found without a new build
             return found.resolve().parent
     raise RobotDescriptionError(f'the installation is broken: no folder config in {package}')
 

@@ -1,8 +1,8 @@
 """
 A reader of SRDF files: groups, states, disabled collisions, passive joints, virtual joints.
 
-As in MoveIt, an element that refers to an unknown name is ignored; unlike MoveIt, this reader
-adds a warning for each ignored element. Reference: srdfdom, https://github.com/moveit/srdfdom
+As in MoveIt, an element that refers to an unknown name is ignored; `Semantics.warnings` describe
+such elements. Reference: srdfdom, https://github.com/moveit/srdfdom
 """
 
 from collections.abc import Collection
@@ -14,7 +14,7 @@ from ros2_ik.core.robot.urdf import numbers, parse_xml, RobotTree
 
 
 def sorted_pair(one: str, other: str) -> tuple[str, str]:
-    """Return two names in alphabetical order, the order in all stored pairs of links."""
+    """Return two names in alphabetical order, in which all pairs of links are stored."""
     return (one, other) if one < other else (other, one)
 
 
@@ -34,13 +34,14 @@ class Group:
 
 class Semantics:
     """
-    The content of the SRDF of the robot in `tree`; `what` names the text in warnings and errors.
+    The content of an SRDF for the robot in `tree`; `what` names the text in warnings and errors.
 
-    `states` maps group, state and joint to values. `base_joint` has the name and the parent frame
-    of the joint between world and root link; `world_frame` is that frame if the joint is fixed.
+    `states[group][state][joint]` is a list of values. `base_joint` has the name and the parent
+    frame of the joint between world and root link; if the joint is fixed, `world_frame` is this
+    parent frame, otherwise None.
 
-    Raises RobotDescriptionError for invalid XML (see `parse_xml`), for a URDF, and for a state
-    whose values are not finite numbers.
+    Raises RobotDescriptionError for invalid XML (see `parse_xml`), a URDF instead of an SRDF, and
+    a state whose values are not finite numbers.
     """
 
     def __init__(self, text: str, tree: RobotTree, what: str) -> None:
@@ -67,7 +68,7 @@ class Semantics:
                 self._groups[name] = sorted(joints), tips
             else:
                 self.warnings.append(f"group '{name}' has no joints and is left out")
-        # the parent link of an end effector is the tip of a group without a chain
+        # a group without a chain has the parent link of its end effector as its tip
         for element in root.findall('end_effector'):
             link = self._known(element.get('parent_link', ''), self._links,
                                f"parent link of end effector '{element.get('name', '')}'")
@@ -96,7 +97,7 @@ class Semantics:
                 elements = [tree.joints[joint] for joint in joints if joint in tree.joints]
                 parents = {element.parent for element in elements}
                 ends = tips or tuple(e.child for e in elements if e.child not in parents)
-                # only ends that carry no moving joint of the group
+                # keep only ends that carry no moving joint of the group
                 carrying = {tree.joints[above].parent for joint in moving if joint in tree.joints
                             for above in tree.chain(tree.joints[joint].child)}
                 outer = tuple(end for end in ends if end not in carrying)
@@ -147,12 +148,12 @@ class Semantics:
         self.states.setdefault(group, {})[name] = values
 
     def _pairs(self, root: Element) -> tuple[frozenset[tuple[str, str]], ...]:
-        """Return the pairs of links whose collisions are enabled explicitly, and disabled ones."""
+        """Return the pairs of links with explicitly enabled collisions, and with disabled ones."""
         enabled, disabled = (
             {sorted_pair(*(self._known(element.get(key, ''), self._links, f'link of {tag}')
                            for key in ('link1', 'link2'))) for element in root.findall(tag)}
             for tag in ('enable_collisions', 'disable_collisions'))
-        # disable_default_collisions disables all pairs of a link that are not enabled explicitly
+        # disable_default_collisions disables all pairs of a link except explicitly enabled pairs
         for element in root.findall('disable_default_collisions'):
             link = self._known(element.get('link', ''), self._links, 'link of disable_default')
             disabled |= {sorted_pair(link, other) for other in self._links - {link}} - enabled

@@ -11,7 +11,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.robot.robot import Robot
 
 PRISMATIC, REVOLUTE, FLOATING = range(3)
-# kinds other than revolute
+# joint kinds; all others, such as 'continuous', are REVOLUTE
 _KINDS = {'floating': FLOATING, 'prismatic': PRISMATIC}
 _Z = np.array([0.0, 0.0, 1.0])
 
@@ -31,7 +31,7 @@ class Tree:
       its seven values); the joint position is `multiplier` x + `offset`;
     - `column`: first column of the joint in the tangent space of the active joints.
 
-    Frame i is fixed to body `node` (-1: the root) with the pose `mounting` (12,) in that body.
+    Frame i is fixed to body `node[i]` (-1: the root), at the pose `mounting[i]` (12,) in the body.
     """
 
     parent: Indices
@@ -55,7 +55,7 @@ class Tree:
 
 def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start: Array) -> Tree:
     """
-    Return the tree of the joints in `names` that move some frames (Pinocchio's indices).
+    Return the tree of the joints in `names` that move one of `frames` (Pinocchio's indices).
 
     All other joints stay at their values in `start` (nq,).
     """
@@ -66,7 +66,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     # by joint index: the body that the joint frame is fixed to, and the frame's pose in the body
     mounted: dict[int, tuple[int, pin.SE3]] = {0: (-1, pin.SE3.Identity())}
     before, rows = [], []
-    # in the order of the model, which has parents first
+    # in the order of joints in the model: parents come before children
     for index in sorted({int(i) for frame in frames
                          for i in model.supports[model.frames[frame].parentJoint]} - {0}):
         body, pending = mounted[int(model.parents[index])]
@@ -109,11 +109,11 @@ def _active_indices(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int
 def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
                     joint_limits: bool = True) -> tuple[Array, float, str] | None:
     """
-    Return a sphere around the first moving joint that contains all positions of `tip`, or None.
+    Return a sphere that contains all positions of `tip`, centred on the first moving joint.
 
-    Returns its centre (3,), its radius [m] and the name of that joint. Joints not in `moving` stay
-    at q (nq,). None if no joint moves the tip, or if no such sphere exists: with a planar or
-    floating base, or with a prismatic joint that has no limits.
+    Returns the centre (3,), the radius [m] and the name of this joint. Joints not in `moving` stay
+    at their values in q (nq,). Returns None if no joint moves the tip, or if no such sphere
+    exists: with a planar or floating base, or with a prismatic joint without limits.
     """
     names = tuple(name for name in robot.joint_names if name in moving)
     tree = tree_of(robot, (robot.frame_id(tip),), names, q)

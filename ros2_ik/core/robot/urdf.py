@@ -19,7 +19,7 @@ from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.robot.joint import Joint, Mimic
 
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
-# magnitude from which a joint limit means no limit [rad, m]
+# joint limits of at least this magnitude count as absent [rad, m]
 _NO_LIMIT = 1e15
 
 
@@ -67,7 +67,7 @@ def parse_xml(text: str, what: str) -> Element:
     """
     Parse XML with the root element <robot>; `what` names the text in errors.
 
-    Namespaces are not resolved, as in urdfdom: real files have undeclared prefixes. Raises
+    As in urdfdom, namespaces are not resolved, because real files have undeclared prefixes. Raises
     RobotDescriptionError, also for entities, which can expand without bound.
     """
     if '<!DOCTYPE' in text or '<!ENTITY' in text:
@@ -117,8 +117,8 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
     """
     Return the lower, upper and velocity limit of a joint.
 
-    Missing limits are infinite, but if only one of lower and upper is missing, it is 0. The soft
-    limits of a <safety_controller> narrow the limits, as in MoveIt.
+    Missing limits are infinite, but if only the lower or only the upper limit is missing, it is 0.
+    The soft limits of a <safety_controller> narrow the limits, as in MoveIt.
     """
     given = {tag: {} if (found := element.find(tag)) is None else found.attrib
              for tag in ('limit', 'safety_controller')}
@@ -132,7 +132,7 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
         raise RobotDescriptionError(f"joint '{name}': velocity limit {velocity:g} is negative")
     if kind not in ('revolute', 'prismatic') or not {'lower', 'upper'} & given['limit'].keys():
         return -math.inf, math.inf, velocity
-    # a missing limit is 0 if the other one is present, by the URDF specification
+    # in the URDF specification, a missing limit is 0 if the other limit is present
     lower, upper = number('limit', 'lower'), number('limit', 'upper')
     # exporters write a huge number for an absent limit
     lower = -math.inf if lower <= -_NO_LIMIT else lower
@@ -140,7 +140,7 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
     if lower > upper:
         raise RobotDescriptionError(f"joint '{name}': lower limit {lower:g} is above "
                                     f'upper limit {upper:g}')
-    # absent soft limits are 0 and 0; ignore soft limits that leave no range
+    # absent soft limits are read as 0 and 0; ignore soft limits that leave no range
     soft = [number('safety_controller', f'soft_{side}_limit') for side in ('lower', 'upper')]
     if soft[0] < soft[1] and max(lower, soft[0]) <= min(upper, soft[1]):
         lower, upper = max(lower, soft[0]), min(upper, soft[1])
@@ -149,7 +149,7 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
 
 def _warnings(joints: list[Joint]) -> tuple[str, ...]:
     """Return a warning about joints without limits, which are treated as unlimited."""
-    # by the specification absent limits are 0 and 0, but in files of real robots they mean none
+    # absent limits are 0 and 0 in the specification, but mean no limits in files of real robots
     names = [f"'{joint.name}'" for joint in joints
              if joint.kind in ('revolute', 'prismatic') and joint.mimic is None
              and math.isinf(joint.lower) and math.isinf(joint.upper)]
@@ -215,7 +215,7 @@ def _name(element: Element, what: str) -> str:
 
 def numbers(text: str, count: int | None, where: str) -> list[float]:
     """
-    Parse a text of `count` finite numbers separated by white space (None: any count).
+    Parse a text of `count` (None: any number of) finite numbers separated by white space.
 
     Raises RobotDescriptionError, whose message begins with `where`.
     """

@@ -16,7 +16,7 @@ class AllowedCollisions:
     Immutable matrix of links and objects that may touch; the checker skips allowed pairs.
 
     `pairs` are entries for two names, in either order; `defaults` are entries for one name with
-    any other. The entry of a pair has precedence over defaults. If both names have a default, the
+    all others. The entry of a pair has precedence over defaults. If both names have a default, the
     pair is allowed only if both defaults allow contact. A pair without any entry is checked.
     Names of links and objects that do not exist are accepted. Raises InvalidSceneError.
 
@@ -60,7 +60,7 @@ class AllowedCollisions:
         return bool(flags) and all(flags)
 
     def updated(self, other: 'AllowedCollisions') -> 'AllowedCollisions':
-        """Return this matrix with all entries of `other` added; entries of `other` win."""
+        """Return this matrix with the entries of `other` added, which replace existing entries."""
         return AllowedCollisions({**self.pairs, **other.pairs},
                                  {**self.defaults, **other.defaults})
 

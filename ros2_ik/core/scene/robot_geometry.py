@@ -39,11 +39,11 @@ class MeshFile(NamedTuple):
 @dataclass(frozen=True)
 class ElementOf(Generic[S]):
     """
-    A <collision> or <visual> element, or one part of such an element.
+    A <collision> or <visual> element, or the part of a <visual> element that has one colour.
 
     `name` is the element's name, '<link>_<number>' if the URDF has none. `shape` is a Shape, or a
     MeshFile if the mesh has not been read. `in_link` is the pose in the link frame, a
-    pinocchio.SE3. `color` is red, green, blue in [0, 1], None if the URDF has no color.
+    pinocchio.SE3. `color` is red, green, blue in [0, 1], or None if no colour is known.
     """
 
     link: str
@@ -61,11 +61,11 @@ def _elements(robot: Robot, tag: str, missing: str,
               shapes: Callable[[GeometryElement, list[str]], list[tuple[S, Color]]]
               ) -> tuple[tuple[ElementOf[S], ...], tuple[str, ...], tuple[str, ...]]:
     """
-    Return the elements with a `tag`, 'collision' or 'visual', warnings, and links left out.
+    Return the elements with `tag` ('collision' or 'visual'), warnings, and incomplete links.
 
     `shapes(element, warnings)` returns the shapes of an element, with colours; it may raise an
-    IKError. With `missing` 'refuse' an element that cannot be used raises InvalidSceneError; with
-    'skip' the element is left out with a warning, and its link is in the third result.
+    IKError. If an element cannot be used and `missing` is 'refuse', InvalidSceneError is raised;
+    if `missing` is 'skip', the element is left out with a warning, and its link is incomplete.
     """
     root, warnings, left_out = robot.tree.element, list[str](), dict[str, None]()
     found: list[ElementOf[S]] = []
@@ -120,7 +120,7 @@ class RobotGeometry:
     """
     The shapes of a robot's links; each body has one shape and one colour.
 
-    `warnings` are sentences on elements that were replaced or left out, and on ignored units.
+    `warnings` are sentences about missing, replaced or left-out elements, and ignored units.
     `left_out` are the links with an element that was left out.
     """
 
@@ -135,13 +135,13 @@ class RobotGeometry:
 
     @property
     def without_parts(self) -> tuple[Mesh, ...]:
-        """Exact meshes whose convex parts are not computed yet: distances use the hull."""
+        """Exact meshes without computed convex parts: distances use their convex hulls instead."""
         return tuple(body.shape for body in self.bodies if isinstance(body.shape, Mesh)
                      and body.shape.detail == 'exact' and not body.shape.has_parts)
 
     @cached_property
     def key(self) -> str:
-        """Digest of all names, shapes and poses: with equal keys, the geometries are equal."""
+        """Digest of all names, shapes and poses; colours and warnings do not change it."""
         return digest(*(repr((body.link, body.name, body.shape.digest,
                               body.in_link.homogeneous.tolist())) for body in self.bodies))
 
@@ -150,10 +150,10 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     """
     Return the robot's collision geometry; cached per Robot object.
 
-    `meshes` selects how meshes are represented, 'exact' or 'hull', see `Mesh`. With `missing`
-    'refuse' an element that is malformed, or whose mesh cannot be found or read, raises
-    InvalidSceneError with the link, the path and the folders searched. With 'skip' such elements
-    become warnings. A robot without collision elements has no bodies and one warning.
+    `meshes` selects how meshes are represented, 'exact' or 'hull' (see `Mesh`). If an element is
+    malformed, or its mesh cannot be found or read, and `missing` is 'refuse', InvalidSceneError
+    names the link and the paths tried; if `missing` is 'skip', the element is left out with a
+    warning. A robot without collision elements has no bodies and one warning.
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing, 'missing', MISSING, InvalidOptionError)
@@ -167,12 +167,12 @@ def _geometry(robot: Robot, meshes: str, missing: str) -> RobotGeometry:
 
 
 def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str]) -> Shape:
-    """Return the shape of an element; warn of an ignored unit, or if the hull is used instead."""
+    """Return the shape of an element; warn if a unit is ignored or a hull replaces the mesh."""
     if isinstance(element.shape, Shape):
         return element.shape
     file, scale = element.shape
     unit = float(read_mesh(file).unit)
-    # RViz applies the unit: with a unit above 1 m, the check would miss contacts that RViz shows
+    # RViz applies the unit: if it is above 1 m, the check would miss contacts that RViz shows
     if unit > 1:
         raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
     if unit < 1:
@@ -197,7 +197,7 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     Return the robot's visual geometry, in bodies of one colour each.
 
     For links with a visual element that cannot be read, and for robots without visual elements,
-    collision elements are added; `warnings` list the elements that cannot be read.
+    collision elements are added; `warnings` name the elements that cannot be read.
     """
     bodies, warnings, left_out = _elements(robot, 'visual', 'skip', _visual_shapes)
     substitutes = (body for body in robot_geometry(robot, missing='skip').bodies
@@ -211,7 +211,7 @@ def _visual_shapes(element: GeometryElement, _: list[str]) -> list[tuple[Shape, 
         return [(element.shape, element.color)]
     file, scale = element.shape
     mesh, shapes = read_mesh(file), list[tuple[Shape, Color]]()
-    # RViz and Gazebo apply the unit of the file, unlike the collision geometry
+    # apply the unit of the file, as RViz and Gazebo do; collision geometry ignores the unit
     factors = mesh.unit * np.array(scale)
     # a mirroring scale reverses the orientation of the faces
     triangles = mesh.triangles[:, ::-1] if factors.prod() < 0 else mesh.triangles

@@ -42,15 +42,15 @@ class Scene:
     `objects` have poses in the root frame, `attached` objects in the frame of their link.
     `allowed` starts with the pairs that the SRDF disables. `padding` maps link names to
     thicknesses [m] above 0. `frames` are named poses in the root frame. `version` is a unique
-    string; each change makes a new one, pickling keeps it. If `guess_pairs` is True, pairs of
-    links whose models seem to overlap are not checked, see `self_pairs`.
+    string: each change creates a new version, pickling preserves it. If `guess_pairs` is True,
+    pairs of links whose models seem to overlap are not checked (see `self_pairs`).
 
     Scenes compare by value, but hash by `version`: as keys of a dict or cache, equal scenes of
     different versions are different keys. Hashing all objects would slow down each lookup.
 
     Arguments that name a frame accept the robot's frames, object ids, 'id/subframe', the names in
-    `frames`, and None for the root frame. A frame that moves with the robot needs the
-    configuration `at`.
+    `frames`, and None for the root frame. The pose of a frame that moves with the robot is taken
+    at the configuration `at`, which such frames require.
     """
 
     example: ClassVar[str] = ", such as load_scene('table', robot)"    # in errors of `instance`
@@ -72,7 +72,7 @@ class Scene:
                    version=uuid4().hex)
 
     def _fill(self, **values: object) -> None:
-        # bypass `frozen`; read-only views of mappings, so that scenes can share them
+        # bypass `frozen`; store read-only views of mappings, which scenes can share safely
         for name, value in values.items():
             object.__setattr__(self, name, MappingProxyType(dict(value))
                                if isinstance(value, dict) else value)
@@ -92,7 +92,7 @@ class Scene:
 
     def add(self, object: SceneObject, frame: str | None = None,
             at: Configuration | None = None) -> 'Scene':
-        """Add a world object with its pose in `frame`; replaces a world object of that id."""
+        """Add a world object with its pose in `frame`; replaces a world object of the same id."""
         item = self._checked(object)
         if frame is not None:
             item = item.with_pose(self.frame_pose(frame, at) * item.pose)
@@ -103,7 +103,7 @@ class Scene:
         """
         Move a world object, with its subframes, to `pose` in `frame`.
 
-        `part_poses`, one for each part, are new poses of the parts in the object frame.
+        `part_poses` are new poses of the object's parts, one for each, in the object frame.
         """
         moved = self._world_object(id)
         if part_poses is not None:
@@ -116,7 +116,7 @@ class Scene:
         """
         Remove a world object and its entries in `allowed`.
 
-        None removes all world objects except the octomap. Attached objects stay.
+        If `id` is None, all world objects except the octomap are removed. Attached objects stay.
         """
         gone = set(self.objects) - {OCTOMAP} if id is None else {self._world_object(id).id}
         return self._with(objects=_without(self.objects, gone),
@@ -130,9 +130,9 @@ class Scene:
         Attach an object to a link.
 
         If `object` is the id of a world object, that object leaves the world; its pose relative
-        to the link is the one at the configuration `at`. If `object` is a SceneObject, its pose is
-        in the link frame, and it replaces a world or attached object of the same id. The attached
-        object may touch `link` and `touch_links` (links and other attached objects).
+        to the link is computed at the configuration `at`. If `object` is a SceneObject, its pose
+        is in the link frame, and it replaces a world or attached object of the same id. The
+        attached object may touch `link` and `touch_links` (links and other attached objects).
         """
         self._link(link)
         if isinstance(object, SceneObject):
@@ -140,7 +140,7 @@ class Scene:
         else:
             in_world = self._world_object(object)
             in_link = in_world.with_pose(self.frame_pose(link, at).actInv(in_world.pose))
-        # as in MoveIt, touch_links may name objects that are attached later, or no longer
+        # as in MoveIt, touch_links may name objects not attached yet, or not attached any more
         item = AttachedObject(in_link, link, touch_links)
         return self._with(objects=_without(self.objects, {item.id}),
                           attached={**self.attached, item.id: item})
@@ -150,9 +150,9 @@ class Scene:
         """
         Detach objects: they become world objects at their poses in the configuration `at`.
 
-        Detaches the object `id`, else all objects on `link`, else all. If `id` and `link` are both
-        given, the object must be attached to that link. If a world object has the id of a detached
-        object, the world object stays and the detached object is deleted.
+        Detaches the object `id`; without `id`, all objects on `link`; without both, all objects.
+        If `id` and `link` are both given, the object must be attached to that link. If a world
+        object has the same id, the world object stays and the detached object is deleted.
         """
         if link is not None:
             self._link(link)
@@ -176,7 +176,7 @@ class Scene:
                                            InvalidSceneError))
 
     def link_of(self, name: str) -> str | None:
-        """Return the link of an attached object, None for a world object, or a link's own name."""
+        """Return the link of an attached object, None for a world object, otherwise `name`."""
         held = self.attached.get(name)
         return held.link if held else None if name in self.objects else name
 
@@ -184,7 +184,7 @@ class Scene:
         """
         Allow or forbid contact between two links or objects, which must exist.
 
-        `second` None sets the default of `first`, see `AllowedCollisions`.
+        If `second` is None, set the default of `first` (see `AllowedCollisions`).
         """
         valid = [*self.robot.tree.links, *self.objects, *self.attached]
         for name in (first,) if second is None else (first, second):
@@ -228,8 +228,8 @@ class Scene:
         """
         Return the pose of a frame in the root frame, a new pinocchio.SE3.
 
-        If several frames have that name, the order is: robot, attached and world objects, their
-        subframes, named frames.
+        If several frames have this name, frames of the robot have precedence, then attached
+        objects, world objects, subframes, named frames.
         """
         if frame is None:
             return pin.SE3.Identity()
@@ -259,10 +259,10 @@ class Scene:
     def framed_robot(self, names: Iterable[str] | None = None,
                      robot: Robot | None = None) -> Robot:
         """
-        Return the robot with frames of this scene added, see `Robot.with_frames`.
+        Return the robot with frames of this scene added (see `Robot.with_frames`).
 
         Adds the frames in `names` (default: all frames of the scene) that the robot lacks. `robot`
-        (default: the scene's) is the same robot, which may have added frames already. Raises
+        is the robot of the scene (the default), which may already have added frames. Raises
         UnknownFrameError, or InvalidSceneError for another robot.
         """
         robot = self.robot if robot is None else robot
@@ -281,7 +281,7 @@ class Scene:
         """Return the link (None: root) of each scene frame, and the frame's pose in the link."""
         items = [*((None, item) for item in self.objects.values()),
                  *((held.link, held.object) for held in self.attached.values())]
-        # the last of equal names counts
+        # if several frames have the same name, the last one counts
         return {**{name: (None, pose) for name, pose in self.frames.items()},
                 **{f'{item.id}/{name}': (link, item.pose * pose)
                    for link, item in items for name, pose in item.subframes.items()},
@@ -293,7 +293,7 @@ class Scene:
             if robot.moving_joints(link):
                 raise InvalidSceneError(f"frame '{link}' moves with the robot: give the "
                                         'configuration `at`')
-            # any configuration: no joint moves the link
+            # any configuration will do, because no joint moves the link
             at = Configuration(robot, data=robot.scratch_data())
         elif instance(at, Configuration, 'at', InvalidSceneError).robot.key != robot.key:
             raise InvalidSceneError(f"at is a configuration of robot '{at.robot.name}', "
@@ -301,14 +301,14 @@ class Scene:
         return at.placement(link)
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
-        """Return `other` with the changes between `base` and this scene applied to it."""
+        """Return `other` with the changes from `base` to this scene applied to it."""
         if other is base:
             return self
         if not self.robot.key == base.robot.key == other.robot.key:
             raise InvalidSceneError('scenes of different robots cannot be combined')
         changed = {name: _merged(*(getattr(scene, name) for scene in (self, base, other)))
                    for name in ('objects', 'attached', 'padding', 'named')}
-        # merge matrices entry by entry, because both sides may have changed different pairs
+        # merge matrices entry by entry, because both scenes may have changed different pairs
         allowed = (scene.allowed for scene in (self, base, other))
         return other._with(**changed, allowed=AllowedCollisions(*(
             _merged(*mappings) for mappings in zip(*(
@@ -330,7 +330,7 @@ class Scene:
     # -- checks of arguments --------------------------------------------------------------
 
     def _checked(self, item: SceneObject) -> SceneObject:
-        """Check a new object."""
+        """Check the type and the id of a new object; return the object."""
         instance(item, SceneObject, 'an object', InvalidSceneError)
         if item.id in self.robot.frame_names:
             raise InvalidSceneError(f"the id '{item.id}' is a frame of the robot: give the object "
@@ -351,14 +351,14 @@ class Scene:
 
 
 def _without(items: Mapping[K, V], gone: Iterable[K]) -> Mapping[K, V]:
-    """Return the items except those in `gone`, or the same mapping if there are none."""
+    """Return the items whose keys are not in `gone`; the same mapping if none is in `gone`."""
     gone = set(gone).intersection(items)
     return {id: item for id, item in items.items() if id not in gone} if gone else items
 
 
 def _merged(mine: Mapping[K, V], base: Mapping[K, V],
             other: Mapping[K, V]) -> dict[K, V]:
-    """Three-way merge: return `other` with the changes between `base` and `mine` applied."""
-    # compared by identity: unchanged values are shared between scenes
+    """Three-way merge: return `other` with the changes from `base` to `mine` applied."""
+    # compare by identity: scenes share unchanged values
     changed = {name: value for name, value in mine.items() if base.get(name) is not value}
     return {**_without(other, base.keys() - mine.keys()), **changed}

@@ -14,9 +14,9 @@ Reader of scenes written in YAML; errors contain the location in the file.
     attached:               # objects on links; poses in the link frame
       - {id: pen, link: hand, touch_links: [left_finger, right_finger],
          shapes: [capsule: {radius: 0.01, length: 0.1}]}
-    allowed: [[cup, table], camera]                    # pairs; or one name with any other
-    checked: [[hand, table]]                           # pairs to check although the SRDF allows
-                                                       # them; or one name with any other
+    allowed: [[cup, table], pen]                       # pairs, or one name with all others
+    checked: [[hand, wrist], left_finger]              # pairs to check even if the SRDF disables
+                                                       # them, or one name with all others
     padding: {hand: 0.01}   # [m]
     frames: {camera: {xyz: [1, 0, 1]}}
 """
@@ -41,7 +41,7 @@ from ros2_ik.core.scene.scene_object import scene_placement, SceneObject, ShapeI
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
 from ros2_ik.core.strict_yaml import read_yaml
 
-# in the order of reading: 'attached' refers to 'objects', which refer to 'frames'
+# in the order of reading: objects refer to frames, allowed pairs to objects and attached objects
 MAPPINGS, LISTS = ('frames', 'padding'), ('objects', 'attached', 'allowed', 'checked')
 T = TypeVar('T')
 
@@ -52,13 +52,13 @@ ATTACHED_KEYS = ('id', 'link', 'touch_links', 'pose', 'shapes', 'subframes', 'co
 def load_scene(path_or_text: str | Path, robot: Robot,
                at: Configuration | None = None) -> Scene:
     """
-    Load a scene: from a YAML file, from YAML text, or a shipped scene by its name.
+    Load a scene from a YAML file or a YAML text, or a shipped scene by its name.
 
     The configuration `at` is needed if an object is placed in a frame that moves with the robot.
-    Raises InvalidSceneError with the location.
+    Raises InvalidSceneError with the location of the error in the file.
     """
     yaml_text, path = _text(path_or_text)
-    # the folder of relative mesh paths, and the prefix of errors
+    # the folder that mesh paths are relative to, and the prefix of error messages
     folder, file = (path.parent, f'{path}: ') if path else (Path(), '')
     try:
         content = read_yaml(yaml_text)
@@ -82,7 +82,7 @@ def shipped_scenes() -> dict[str, Path]:
 
 def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
     """
-    Return the YAML text and its file (None if the argument itself is YAML text).
+    Return the YAML text and its file, None if the argument itself is YAML text.
 
     A string with a line break or ': ' is YAML text; any other string is a file or a shipped name.
     """
@@ -101,7 +101,7 @@ def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
 
 
 def _at(place: str, read: Callable[..., T], *arguments: object) -> T:
-    """Call `read(*arguments)`; errors get `place`, the location in the file, as a prefix."""
+    """Call `read(*arguments)`; an IKError gets `place`, the location in the file, as a prefix."""
     try:
         return read(*arguments)
     except IKError as error:
