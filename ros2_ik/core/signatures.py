@@ -11,10 +11,10 @@ _SHORT = (('collections.abc.', ''), ('typing.', ''), (str(Array).replace('typing
 
 
 def show_plain_types(kind: type) -> None:
-    """Set a dataclass's `__signature__`: help() then shows plain types, not `Annotated`."""
+    """Set a dataclass's `__signature__` so that help() shows plain types, not `Annotated`."""
     if not is_dataclass(kind):
         return
-    # signature(kind) would return the __signature__ that a subclass inherits
+    # inspect.signature(kind) would return an inherited __signature__
     signature, types = inspect.signature(kind.__init__), get_type_hints(kind)
     kind.__signature__ = signature.replace(parameters=[     # type: ignore[attr-defined]
         each.replace(annotation=_text(types.get(each.name, each.annotation)))

@@ -8,7 +8,7 @@ import yaml
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]   # PyYAML has no types
-    """SafeLoader that refuses duplicate keys and reads 1e-3 as a number (YAML 1.1: as a text)."""
+    """SafeLoader that refuses duplicate keys and reads 1e-3 as a number (YAML 1.1: a string)."""
 
 
 def _mapping(loader: _Loader, node: yaml.Node) -> dict[Hashable, object]:
@@ -32,9 +32,9 @@ def read_yaml(text: str) -> Any:
     """Parse a YAML text; raises ValueError with the reason and its line and column."""
     try:
         return yaml.load(text, Loader=_Loader)
-    # PyYAML 6 does not wrap the errors of some constructors: 2020-99-99, !!bool perhaps, !!int ""
+    # PyYAML 6 does not wrap all errors of values, such as 2020-99-99, !!bool perhaps and !!int ""
     except (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError) as error:
-        # the callers name the file
+        # drop PyYAML's placeholder for the file name: callers name the file
         place = str(error).replace(' in "<unicode string>",', ' at')
         raise ValueError(' '.join(place.split())) from None
     except RecursionError:

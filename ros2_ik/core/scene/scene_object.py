@@ -26,7 +26,7 @@ def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: st
     """
     Convert a mapping from names to poses with `scene_placement`.
 
-    Errors describe an entry by `what` and `of`, such as 'subframe' and " of object 'cup'".
+    Error messages contain `what` and `of`, for example 'subframe' and " of object 'cup'".
     """
     return {text(name, f'the name of a {what}{of}', InvalidSceneError):
             scene_placement(pose, f"pose of {what} '{name}'{of}")
@@ -35,17 +35,17 @@ def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: st
 
 class PoseField:
     """
-    Descriptor for a field of a frozen dataclass: a pose or, as `subframes`, poses by name.
+    Descriptor for a pose field of a frozen dataclass; the field `subframes` maps names to poses.
 
     Assignment converts poses with `scene_placement`. Reading the field returns copies, because a
-    pinocchio.SE3 can be changed in place. Error texts contain the `id` of the dataclass instance,
-    if there is one.
+    pinocchio.SE3 can be changed in place. Error messages contain the `id` of the dataclass
+    instance, if the instance has an `id`.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    # instance is None on the class: dataclasses take the result as the default of the field
+    # `instance` is None on class access: dataclasses take the result, None, as the default
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         value = None if instance is None else vars(instance)[self.name]
         if isinstance(value, dict):
@@ -63,9 +63,10 @@ class PoseField:
 @dataclass(frozen=True)
 class ShapeInstance:
     """
-    A shape and its pose in the object frame, a (4, 4) array or pinocchio.SE3 (default: identity).
+    A shape and its pose in the object frame (default: identity).
 
-    Reading `pose` returns a copy, a pinocchio.SE3. Raises InvalidSceneError.
+    `pose` can be given as a (4, 4) array or pinocchio.SE3; reading `pose` returns a copy, which is
+    a pinocchio.SE3. Raises InvalidSceneError.
     """
 
     shape: Shape
@@ -74,7 +75,7 @@ class ShapeInstance:
     def __post_init__(self) -> None:
         instance(self.shape, Shape, 'the shape of a part', InvalidSceneError)
 
-    # equal poses of Pinocchio have different hashes
+    # equal pinocchio.SE3 objects have different hashes
     __hash__ = None  # type: ignore[assignment]
 
 
@@ -83,9 +84,10 @@ class SceneObject:
     """
     An object: an id, one or more parts, a pose, named subframes and a colour.
 
-    `parts` are ShapeInstances, (shape, pose) pairs or shapes. Poses of parts, and of `subframes`
-    by name, are in the object frame. `pose` (default: identity) is relative to the frame in which
-    the object is added to a scene. `color` is red, green, blue, alpha in [0, 1].
+    `parts` are ShapeInstances, (shape, pose) pairs or shapes. `subframes` maps names to poses.
+    Poses of parts and subframes are in the object frame. `pose` (default: identity) is relative to
+    the frame in which the object is added to a scene. `color` is red, green, blue and alpha, each
+    in [0, 1].
 
     Objects compare by value. Raises InvalidSceneError.
     """
@@ -117,7 +119,7 @@ class SceneObject:
         return replace(self, pose=pose)
 
     def with_part_poses(self, poses: Sequence[Pose]) -> 'SceneObject':
-        """Return the object with new poses of its parts, one for each, in the object frame."""
+        """Return the object with one new pose for each part, in the object frame."""
         given = listed(poses)
         if given is None or len(given) != len(self.parts):
             raise InvalidSceneError(f"object '{self.id}' has {len(self.parts)} parts, not "
@@ -169,7 +171,6 @@ def _part(part: Any, what: str) -> ShapeInstance:
     if isinstance(part, ShapeInstance):
         return part
     try:
-        # a (shape, pose) pair or a shape
         pair = isinstance(part, (tuple, list)) and len(part) == 2
         return ShapeInstance(*part) if pair else ShapeInstance(part)
     except InvalidSceneError as error:

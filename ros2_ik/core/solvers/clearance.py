@@ -16,23 +16,23 @@ from ros2_ik.core.solvers.solver import Attempt, Budget
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 from ros2_ik.core.status import ExitFlag
 
-# minimum distance of all pairs that a push demands [m]
+# minimum distance that a push requires for each pair of bodies [m]
 GAP = 2e-3
 # a push ignores pairs farther apart than this [m]
 INFLUENCE_DISTANCE = 0.15
-# penetration beyond the tolerances above which a tip's contact is unavoidable [m]
+# a tip's contact is unavoidable if it is deeper, by more than this, than tolerances can undo [m]
 UNAVOIDABLE_DEPTH = 1e-4
-# With restarts and without costs, one of this many colliding solutions is pushed. If all were
-# pushed, searches for blocked targets of a UR5 would take twice as long. If none were pushed, so
-# would searches for targets near obstacles, and more solutions would be far from the seed.
+# With restarts and without costs, every eighth colliding solution is pushed. Pushing all solutions
+# doubles the time of searches for blocked targets of a UR5. Pushing none doubles the time of
+# searches for targets near obstacles, and makes more solutions end far from the seed.
 PUSH_INTERVAL = 8
 # norm of one step of a self-motion, over all joints [rad, m]
 STEP_LENGTH = 0.5
-# maximum number of steps, in both directions together
+# maximum number of steps of a self-motion, in both directions together
 MAX_STEPS = 30
 # maximum number of iterations that correct the target errors after a step
 CORRECTION_ITERATIONS = 6
-# no walk starts at a solution this close to a visited one in every joint [rad, m]
+# no self-motion starts closer than this, in every joint, to a visited solution [rad, m]
 VISITED_DISTANCE = 0.1
 
 
@@ -40,9 +40,10 @@ class Clearance:
     """
     Moves colliding solutions of one problem out of contact.
 
-    `SelfMotion` moves the solutions of problems with targets alone, more active columns than rows
-    and no active floating joint. Solutions of other problems are pushed: `sqp` adds minimum
-    distances as constraints. With `restarts` and without costs, only every eighth is pushed.
+    If the problem has only targets, more active columns than rows and no active floating joint,
+    `SelfMotion` moves its solutions. Otherwise solutions are pushed: `sqp` descends from the
+    solution, with minimum distances as constraints. With `restarts` and without costs, only every
+    eighth colliding solution is pushed.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:
@@ -80,13 +81,13 @@ class SelfMotion:
     Searches the solutions of a redundant robot for one without contact.
 
     If the targets have fewer rows than the robot has active joints, each solution lies on a curve
-    (or surface) of solutions. Two walks follow the curve in both directions, up to a solution
-    without contact, to joint limits, to a step that finds no solution, or until MAX_STEPS or the
-    budget is used up. No walk starts near a visited solution.
+    (or surface) of solutions. Two walks follow the curve, one in each direction, until a solution
+    has no contact, or MAX_STEPS or the budget is used up. One walk alone ends at joint limits and
+    at a step that finds no solution. No walk starts near a visited solution.
 
-    Measured for a Panda among boxes, in cases where the descent from a near seed ends in contact:
-    without self-motion the solution is far from the seed in a third of the cases; with
-    self-motion in 10 %, and the search is four times as fast.
+    Measured for a Panda among boxes, where the descent from a near seed ends in contact: a third
+    of the solutions are far from the seed without self-motion, and 10 % with self-motion, which
+    also makes the search four times as fast.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker) -> None:
@@ -130,12 +131,12 @@ class SelfMotion:
 def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array,
                          at_targets: bool) -> tuple[Contact, ...]:
     """
-    Return contacts that no joint values avoid.
+    Return the contacts at q (nq,) that no values of the active joints avoid.
 
-    These are the contacts at q (nq,) between bodies that no active joint can separate. With
-    `at_targets` (q is within the tolerances of the targets, and solutions must be), they are also
-    the contacts at q of bodies fixed to a tip, such as a gripper or an attached object, with fixed
-    bodies of the scene.
+    These are contacts between bodies that no active joint can separate. With `at_targets`, q and
+    all solutions must be within the tolerances of the targets. Contacts between bodies fixed to a
+    tip (a gripper, an attached object) and bodies fixed to the world are then unavoidable, too, if
+    they are deep enough.
     """
     robot, active, found = problem.robot, set(problem.joint_names), list[Contact]()
 
@@ -148,7 +149,7 @@ def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
                   if is_lasting((contact.first, contact.second))]
     for target in problem.targets if at_targets else ():
         if target.counted.all() and target.relative_to is None:
-            # between two solutions, the tip moves at most twice the tolerances
+            # the tip poses of two solutions differ by at most twice the tolerances
             shift = 2 * target.position_tolerance + UNAVOIDABLE_DEPTH
             found += checker.rigid_contacts(robot, target.tip, q, problem.joint_names, shift,
                                             2 * target.orientation_tolerance)

@@ -23,7 +23,7 @@ class ClosedLoopIK(Solver):
     with err = log6(T_tip_target) and J = -Jlog6(T_target_tip) J_tip, until |err| < eps or for
     `it_max` updates. |err| mixes metres and radians; the default of `eps` is 1e-4, as in the
     example, or the smallest tolerance of the targets if that is smaller. Unlike the example, this
-    solver weights the rows of err and J, and clamps q to the limits after each update.
+    solver weights the rows of err and J in v, and clamps q to the limits after each update.
 
     Source: https://github.com/stack-of-tasks/pinocchio, examples/inverse-kinematics.py
     """
@@ -63,7 +63,7 @@ class ClosedLoopIK(Solver):
             iteration += 1
 
     def _evaluate(self, q: Array) -> tuple[Array, Array]:
-        """Return -err and -J of the class docstring; flipping both signs keeps the step."""
+        """Return -err and -J of the class docstring; the two signs cancel in the step."""
         err, J = self.rows.hard.evaluate(q)
         # `Screw` returns the body Jacobian: Jlog6 converts it to the derivative of the logarithm
         for function, rows in zip(self.rows.hard.functions, self.rows.hard.rows, strict=True):

@@ -42,7 +42,7 @@ from ros2_ik.core.solvers.solve import solve
 
 # smallest influence distance of a minimum-distance constraint [m]
 MIN_INFLUENCE = 0.1
-# influence distance for an upper bound of the distance, larger than any arm's workspace [m]
+# influence distance of a constraint with an upper bound, larger than any arm's workspace [m]
 MAX_INFLUENCE = 100.0
 Vector = Sequence[float] | Array
 Part = TypeVar('Part', Constraint, Cost, PoseTarget)
@@ -150,7 +150,7 @@ class InverseKinematics:
     def add_point_to_line_distance_constraint(
             self, frame_point: str | None, p_B1P: Vector, frame_line: str | None, p_B2Q: Vector,
             n_B2: Vector, distance_lower: float, distance_upper: float) -> Constraint:
-        """Keep the distance of P to the line through Q along n_B2 within bounds [m]."""
+        """Keep the distance from P to the line through Q along n_B2 within bounds [m]."""
         return self.add_constraint(
             PointToLineDistance(self._frame(frame_point), p_B1P, p_B2Q, n_B2, frame_line),
             _bound(distance_lower, 'distance_lower'), _bound(distance_upper, 'distance_upper'))
@@ -166,7 +166,7 @@ class InverseKinematics:
     @cached_property
     def _checker(self) -> CollisionChecker:
         # loading the meshes is slow: wait until the checker is needed. Without a scene, use the
-        # cached checker of the robot, None for a robot without collision elements
+        # cached checker of the robot, which is None if the robot has no collision elements
         own = own_collisions(self.robot, self.meshes).checker if self._alone else None
         return own or collision_checker(self.robot, self.scene, self.meshes)
 
@@ -175,7 +175,7 @@ class InverseKinematics:
         """
         Keep all checked pairs of bodies at least `bound` [m] apart.
 
-        A negative bound, a penetration depth, has an effect only if `collisions` is False. Pairs
+        A negative bound (a penetration depth) has an effect only if `collisions` is False. Pairs
         farther apart than `bound` + `influence_distance_offset` [m] are ignored; both the offset
         and the sum are raised to at least 0.1 m, so that steps are limited before pairs get close.
         """
@@ -191,7 +191,7 @@ class InverseKinematics:
         Keep the smallest distance of all checked pairs at most `bound` [m].
 
         Differences from Drake: if there is no pair, the constraint is violated. The distance has a
-        gradient up to 100 m, so `influence_distance_offset` is only checked, not used.
+        gradient up to 100 m, so `influence_distance_offset` is validated but not used.
         """
         positive(influence_distance_offset, 'influence_distance_offset', InvalidConstraintError)
         most = finite(bound, 'bound', InvalidConstraintError)
@@ -311,7 +311,7 @@ class InverseKinematics:
     # -- the problem ----------------------------------------------------------------------
 
     def remove(self, handle: Constraint | Cost | PoseTarget) -> None:
-        """Remove a part by the handle from its add_ method; raises InvalidConstraintError."""
+        """Remove a target, constraint or cost by its handle; raises InvalidConstraintError."""
         kept = [part for part in self._parts if part is not handle]
         if len(kept) == len(self._parts):
             raise InvalidConstraintError(f'{handle!r} is not in this problem; valid: a handle '
@@ -325,9 +325,10 @@ class InverseKinematics:
 
     def solve(self, seed: JointValues | None = None, **options: Any) -> IKSolution:
         """
-        Solve from a seed, with the options of `solve`, and set `configuration` to `best_q`.
+        Solve from a seed, and set `configuration` to `best_q`.
 
-        Joints missing in the seed start at `robot.neutral`, locked joints at their locked values.
+        The options are those of the function `solve`. Joints missing in the seed start at
+        `robot.neutral`, locked joints at their locked values.
         """
         solution = solve(self._problem(seed), **options)
         self._best_q = solution.best_q
@@ -339,7 +340,7 @@ class InverseKinematics:
         constraints = [part for part in parts if isinstance(part, Constraint)]
         costs = [part for part in parts if isinstance(part, Cost)]
         last = self._last
-        # reuse the checks and the checker of the last problem if only parts and start differ
+        # reuse the checks and the checker of the last problem if only `_parts` and start differ
         if last is not None and (last.joint_limits, last.collisions, last.locked_joints) == (
                 self.with_joint_limits, self.collisions, frozenset(self.locked)):
             self._last = last.with_parts(targets, constraints, costs, start)

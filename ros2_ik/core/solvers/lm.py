@@ -23,7 +23,7 @@ from ros2_ik.core.status import ExitFlag
 
 # consecutive iterations without progress after which a descent ends; a restart is then faster
 MAX_STALLED_ITERATIONS = 6
-# an iteration makes progress if |e|^2 falls below this multiple of its lowest value
+# an iteration makes progress if |e|^2 falls below this fraction of its lowest value so far
 DROP = 0.8
 # default `damping_bias`
 BIAS = 1e-10
@@ -38,22 +38,22 @@ class LevenbergMarquardt(Solver):
 
     lambda = `damping` min(|e|^2, 100) + `damping_bias`, which nearly vanishes at the target
     (Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE
-    T-RO 2011). Without `use_error_damping`, lambda = `damping_bias`. A joint at its limit that a
-    step would move beyond the limit is held, and the step is solved for the other joints.
+    T-RO 2011). Without `use_error_damping`, lambda = `damping_bias`. If a step would move a joint
+    at its limit beyond the limit, the joint is held and the step is solved for the other joints.
     Descents from random starts ignore limits that are a full turn or more apart: full turns then
     bring the joint back within its limits.
 
-    A descent takes at most `attempt_iterations`. It ends earlier if six consecutive iterations do
-    not bring |e|^2 below 0.8 of its lowest value so far, or if one of MATLAB's two tolerances is
+    A descent has at most `attempt_iterations` iterations. It ends earlier if six in a row do not
+    bring |e|^2 below 0.8 times its lowest value so far, or if one of MATLAB's two tolerances is
     met (the weights in e are scaled so that the largest is 1):
 
-    - `step_tolerance` [rad, m]: a smaller step of all joints ends the descent (None: unused);
+    - `step_tolerance` [rad, m]: a descent ends if no joint moves more in a step (None: unused);
     - `solution_tolerance`: bound on |e| for success (None: half the tolerances of the targets).
 
-    MATLAB's defaults are 1e-12 and 1e-6, a `damping` of 0.5 and a bias of 0.0025.
+    MATLAB's defaults are 1e-12 and 1e-6, a `damping` of 0.5 and a `damping_bias` of 0.0025.
     """
 
-    # a batch takes about 1 ms for an arm
+    # a batch of 16 starts takes about 1 ms for an arm
     finds_starts, batch_size = True, 16
 
     def __init__(self, problem: IKProblem, damping: float = 1e-2, attempt_iterations: int = 40,
@@ -68,8 +68,8 @@ class LevenbergMarquardt(Solver):
             0.0 if value is None else positive(value, name, InvalidOptionError)
             for name, value in {'solution_tolerance': solution_tolerance,
                                 'step_tolerance': step_tolerance}.items())
-        # in the order in which `descend_from` reads them; 0 turns a tolerance off, the last 0
-        # selects Levenberg-Marquardt steps
+        # in the order in which `descend_from` reads them; a tolerance of 0 is unused, and the last
+        # 0 selects Levenberg-Marquardt steps
         self.options = np.array([
             positive(damping, 'damping', InvalidOptionError) * scales,
             positive(damping_bias, 'damping_bias', InvalidOptionError),
@@ -80,9 +80,9 @@ class LevenbergMarquardt(Solver):
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
-        """Descend from `starts` in one compiled call for each part; see `Solver.find`."""
+        """Descend from `starts` in one compiled call for each `Part`; see `Solver.find`."""
         parts, left = _parts(problem), budget.iterations
-        # active joints of no part stay at the start, clamped to their limits
+        # active joints that belong to no part stay at the start, clamped to their limits
         q = problem.start.copy() if len(parts) == 1 else problem.within_limits(problem.start)
         error, flag, iterations, used, following = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
         for part in parts:
@@ -136,9 +136,9 @@ class Screw(RelativeFunction):
 
 class Part(NamedTuple):
     """
-    Targets that share active joints, and these joints, for one compiled search.
+    The targets that share active joints, and these joints: the input of one compiled search.
 
-    A robot with two arms on a fixed torso has two parts: each arm restarts alone, because a random
+    Targets of two arms on a fixed torso form two parts: each arm restarts alone, because a random
     start that suits one arm rarely suits the other.
     """
 
@@ -151,7 +151,7 @@ class Part(NamedTuple):
 
 
 def _parts(problem: IKProblem) -> list[Part]:
-    """Return the parts of a problem; the cache keeps those of the last locked joint values."""
+    """Return the parts of a problem, cached for the last values of the locked joints."""
     cache = problem.structure.solvers
     indices, values, parts = cache.get('lm', (None, b'', []))
     if indices is None or len(indices) and problem.start[indices].tobytes() != values:
@@ -172,7 +172,7 @@ def _parts(problem: IKProblem) -> list[Part]:
 
 
 def _rows_of_parts(problem: IKProblem) -> list[tuple[list[int] | None, ProblemRows]]:
-    """Return the indices of the targets (None: all) and the rows of each part of a problem."""
+    """Return, for each part of a problem, its target indices (None: all) and its rows."""
     groups, robot = _target_groups(problem), problem.robot
     if len(groups) == 1:
         return [(None, ProblemRows(problem, screw_to))]

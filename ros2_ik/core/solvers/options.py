@@ -21,26 +21,26 @@ class SolveOptions:
     """
     Options of `solve`, `solve_pose` and `Search`.
 
-    - `timeout` [s]: time limit of the search; one attempt is made even if the time is over.
+    - `timeout` [s]: time limit of the search; one attempt is made even after the timeout.
     - `solver`: a name in `solver_names()`, or 'auto', which chooses a solver for the problem and
       gives the reason in the solution.
     - `select`: the solution to return. 'first' returns the first one found. 'nearest' (to the
       first seed), 'cost' (lowest) and 'manipulability' (largest product of Yoshikawa's measures
       of all target tips) search until the timeout or another limit and return the best one.
-    - `solutions`: number of different solutions; above 1, 'first' returns the nearest of them.
+    - `solutions`: number of different solutions to find; above 1, 'first' returns the nearest.
     - `allow_restarts`: False tries only the seeds.
     - `approximate` (position [m], orientation [rad]): if there is no solution, return the best
       configuration with target errors within these bounds, with the status APPROXIMATE.
     - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
-      included; one number, or numbers by joint name. Planar and floating joints that move cannot
-      be bounded.
-    - `random_state`: an integer or numpy Generator; equal values (states) draw equal starts.
+      included; one number, or numbers by joint name. Planar and floating joints that may move
+      cannot be bounded.
+    - `random_state`: integer or numpy Generator; equal integers or states draw equal starts.
     - `max_iterations`: bound on the iterations of all attempts together.
     - `cancel`: an event, or a callable that returns True to cancel the search.
     - `solver_options`: keyword arguments of the solver.
 
-    If full turns of a joint make no difference, the returned angle is the one within its limits
-    that is nearest to the first seed. Raises InvalidOptionError.
+    If full turns of a joint make no difference, the angle within its limits that is nearest to
+    the first seed is returned. Raises InvalidOptionError.
     """
 
     timeout: float = TIMEOUT
@@ -89,7 +89,7 @@ class SolveOptions:
 
 
 OPTION_NAMES = tuple(each.name for each in fields(SolveOptions))
-# keywords of `solve_pose` that an error suggests for a misspelled one
+# keywords of `solve_pose`: the error for an unknown keyword suggests a similar one
 NAMES = (*OPTION_NAMES, 'relative_to', 'group', 'locked', 'weights', 'position_tolerance',
          'orientation_tolerance', 'joint_limits', 'scene', 'meshes', 'missing_meshes',
          'collisions')

@@ -22,8 +22,8 @@ class ProblemRows:
 
     `hard` has the error functions of the targets (zero at the target) and the `form` of each
     constraint; `program` also has the functions of the costs. `rows` (k,) are the indices of the
-    hard rows with a finite bound. `bounds` (4, k) are their lower and upper bounds, the tolerance
-    to aim at, and their scale: 1 for a constraint; for a target its weight divided by the largest.
+    hard rows with a finite bound. `bounds` (4, k) has their lower bounds, upper bounds, tolerances
+    to aim at, and scales: 1 for constraints; for targets, the weight divided by the largest.
     `of_target` returns the error function of a target, by default `target.function`.
     """
 
@@ -67,7 +67,7 @@ class ProblemRows:
         The arrays that define the costs of all m rows.
 
         They are the bounds (2, m) of least-squares rows, the weights (m,) of scalar costs, and the
-        stacked roots (r, m) of the least-squares weights.
+        stacked square roots (r, m) of the least-squares weight matrices.
         """
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
         wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0
@@ -107,11 +107,11 @@ def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
     largest = max([float(target.weights.max()) for target in targets], default=1.0)
     for k, target in enumerate(targets):
         counted, part = target.counted, bounds[:, 6 * k:6 * k + 6]
-        # counted rows are equalities, rows of free axes have no bounds
+        # rows with a weight above 0 are equalities, rows of free axes have no bounds
         part[1] = np.where(counted, 0.0, np.inf)
         part[0] = -part[1]
         part[3] = np.where(counted, target.weights, 1.0) / largest
-        # the tolerance bounds the norm of `count` rows: an equal share for each, times its scale
+        # the tolerance bounds the norm of `count` rows: each gets an equal share, times its scale
         for rows, tolerance in ((slice(0, 3), target.position_tolerance),
                                 (slice(3, 6), target.orientation_tolerance)):
             count = max(1, int(counted[rows].sum()))

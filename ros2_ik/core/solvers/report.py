@@ -19,12 +19,12 @@ from ros2_ik.core.status import ExitFlag, Status
 if TYPE_CHECKING:
     from ros2_ik.core.solvers.search import Candidate, Search
 
-# adjective of the selected solution in messages, by the option `select`; the first of several
-# solutions is the nearest of them
+# adjective of the returned solution in messages, by the option `select`: 'first' returns the
+# nearest of several solutions
 _WHICH = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _NAMED = 3
-# limits of each trial search with a freed axis: a few milliseconds
+# restarts and iterations of each trial search with freed axes: a few milliseconds
 RESTARTS, ITERATIONS = 20, 2000
 # rotation axes by their index in the weights of a target
 ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}
@@ -85,10 +85,10 @@ def _found(search: 'Search') -> str:
 
 
 def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
-    """Return the message of a failure: a proof, or what the best attempt violates or touches."""
+    """Return the message of a failure: a proof, or violations and contacts of the best attempt."""
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
-    # without depths: only a lower bound of the depth is known
+    # omit depths, of which only a lower bound is known
     if search.unavoidable:
         at_target = 'at this target, ' if search.problem.targets else ''
         return ('there is no solution without contact: '
@@ -133,9 +133,9 @@ def spare_joints(problem: IKProblem) -> float:
 
 def _axes_to_free(problem: IKProblem, q: Array) -> str:
     """
-    Return a sentence that names rotation axes without which the target can be reached, or ''.
+    Return a sentence that names rotation axes to free so that the target can be reached, or ''.
 
-    Short searches from q (nq,), which ignore contacts, free each axis, each pair, then all three.
+    Short searches from q (nq,) free each axis, each pair, then all three; they ignore contacts.
     """
     if spare_joints(problem) >= 0 or len(problem.targets) != 1:
         return ''
@@ -162,7 +162,7 @@ def _attempts(search: 'Search') -> str:
 
 
 def _outside_limits(search: 'Search') -> str:
-    """Return a sentence on joints that are outside their limits in the seed, or ''."""
+    """Return a clause that names the joints outside their limits in the seed, or ''."""
     problem, found = search.problem, list[str]()
     start = problem.locked(search.seeds[0])
     for joint in problem.robot.joints if problem.joint_limits else ():

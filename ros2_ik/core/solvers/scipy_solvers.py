@@ -16,7 +16,7 @@ from ros2_ik.core.status import ExitFlag
 
 # iteration limit passed to SciPy: no limit, because LocalDescent counts the iterations
 UNLIMITED = 10**6
-# maximum number of iterations of a descent, costs included
+# maximum number of iterations of all phases of a descent together
 ITERATIONS = 300
 # maximum number of iterations of the first phase of `slsqp`, which meets the hard rows
 FEASIBLE_ITERATIONS = 40
@@ -57,8 +57,8 @@ class LocalDescent:
     """
     A descent in the active values x (n,).
 
-    `best` is the best point evaluated: of the points that meet the hard rows the cheapest, without
-    such points the one with the smallest violation.
+    `best` is the cheapest evaluated point that meets the hard rows or, if no point meets them, the
+    point with the smallest violation.
     """
 
     def __init__(self, rows: ProblemRows, start: Array, budget: Budget) -> None:
@@ -80,7 +80,7 @@ class LocalDescent:
 
     def _point(self, x: Array) -> Point:
         rows, q = self._rows, self._q.copy()
-        # rounding in SciPy may exceed the limits
+        # rounding errors in SciPy may move x beyond the limits
         q[rows.problem.active.q_slice] = np.clip(x, *rows.limits)
         f, J, (cost, gradient) = rows.evaluate(q)
         away = rows.outside(f)
@@ -106,7 +106,7 @@ class LocalDescent:
 
     def _held(self) -> list[Mapping[str, object]]:
         """Return the hard rows as SciPy's constraints."""
-        # write equalities as two inequalities: SLSQP fails on dependent equality constraints
+        # write equalities as two inequalities: SLSQP fails on linearly dependent equalities
         sides = ((np.flatnonzero(np.isfinite(bound)), sign, bound)
                  for sign, bound in ((1.0, self._rows.lower), (-1.0, self._rows.upper)))
         return [{'type': 'ineq',
@@ -179,10 +179,10 @@ class SLSQP(BFGSGradientProjection):
     """
     SciPy's sequential least-squares programming (SLSQP) on the active joints.
 
-    An attempt has three phases: SLSQP with the hard rows as constraints and no objective; if the
-    hard rows are not met then, a descent as in `bfgs`; if they are met and there are costs, SLSQP
-    on the costs with the hard rows as constraints. The last phase divides the costs by the largest
-    component of their first gradient; its `ftol` is COST_TOLERANCE.
+    Phase 1 runs SLSQP with the hard rows as constraints and no objective. If the hard rows are
+    still not met, phase 2 is a descent as in `bfgs`. If they are met and there are costs, phase 3
+    runs SLSQP on the costs with the hard rows as constraints: it divides the costs by the largest
+    component of their first gradient, and its `ftol` is COST_TOLERANCE.
 
     Source: Kraft, "A software package for sequential quadratic programming", DFVLR-FB 88-28, 1988.
     """

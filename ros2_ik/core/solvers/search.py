@@ -1,4 +1,4 @@
-"""The search: attempts from numbered starts until enough solutions are found or a limit is met."""
+"""The search: attempts from numbered starts until there are enough solutions or a limit is hit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -52,7 +52,7 @@ SAME_SOLUTION = 1e-2
 SAME_COST = 1e-9
 # time that the first descent may take even if the timeout is shorter [s]
 FIRST_DESCENT_TIME = 0.1
-# `solver_reason` if the options name the solver
+# value of `solver_reason` if the options name the solver
 NAMED = 'named in the options'
 
 
@@ -61,7 +61,7 @@ class Candidate(NamedTuple):
 
     attempt: Attempt
     verdict: AcceptanceReport
-    # the measure of the option `select`; the solution of lowest rank is returned
+    # value of the measure that `select` names; the solution of lowest rank is returned
     rank: float = 0.0
 
     @property
@@ -79,13 +79,13 @@ class Search:
 
     Descents begin at the seeds, then at starts near the first seed (if its tips are close to their
     targets; see `_first_restart` for exceptions), then at random starts, numbered as in `Starts`.
-    One call of the solver tries the starts of a batch in order until a descent succeeds.
-    If a target is `loose` or `approximate` is given, the calls alternate between two problems, one
-    with the exact targets and one with the tolerances as constraints; but if the options name the
-    solver, all calls have the exact targets. After a contact of a problem with costs, the next
-    call adds minimum distances as constraints. For the options see `SolveOptions`. Pickling omits
-    the progress and `cancel`; see `serialization`.
-    Raises UnknownNameError or InvalidOptionError.
+    One call of the solver tries the starts of a batch in order until a descent succeeds. If a
+    target is `loose`, or the options have `approximate`, the calls alternate between two problems,
+    one with the exact targets and one with the tolerances as constraints. If the options name the
+    solver, however, all calls have the exact targets. If an attempt at a problem with costs ends
+    in contact, the next call adds minimum distances as constraints. For the options see
+    `SolveOptions`. Pickling omits the progress and `cancel`; see `serialization`. Raises
+    UnknownNameError or InvalidOptionError.
     """
 
     # progress: starts tried, iterations, number of the next start, attempts that ended in contact
@@ -151,7 +151,7 @@ class Search:
 
     @property
     def finished(self) -> bool:
-        """True if no further attempt is needed or allowed; stops the clock, may accept seeds."""
+        """True if no further attempt is needed or allowed; if so, reading it ends the search."""
         if self.ended is None and self._is_over():
             if self.attempts and (self.options.select == 'cost' or not self.accepted):
                 self._add_acceptable_seeds()
@@ -165,7 +165,7 @@ class Search:
         # `best_q` needs one attempt, even after the deadline
         if self.attempts == 0:
             return self.budget.cancel is not None and self.budget.cancelled()
-        # even without restarts, descend from each seed with loose tolerances, too
+        # with loose tolerances, each seed is tried with both problems, even without restarts
         is_seed_left = (self._is_loose and self.attempts < 2 * len(self.seeds)
                         and not self.accepted)
         # an arm with too few joints for its target has failed in many attempts
@@ -199,7 +199,7 @@ class Search:
         """
         Return whether a solution of this cost is worse than a seed that is a solution itself.
 
-        False without comparing if `select` is not 'first' or the descent surely began at a seed.
+        Always False if `select` is not 'first', or if the descent certainly began at a seed.
         """
         # a descent from an acceptable seed only lowers the cost
         began_at_seed = self.attempts <= len(self.seeds) and not (self._is_loose
@@ -238,12 +238,12 @@ class Search:
         problem, solver = self.problem, self._solver
         if self._is_loose and self._loosened_next:
             problem, solver = self._loosened
-        # the costs may lead all descents into contact
+        # add minimum distances, because the costs may lead all descents into contact
         if self._touched and self._clearance and problem.costs:
             solver = self._clearance.pusher
             problem = solver.problem
         attempt = self._descend(problem, solver)
-        # without restarts, first all seeds with one problem, then all with the other
+        # without restarts, try all seeds with one problem, then all with the other
         if self.options.allow_restarts or self.attempts % len(self.seeds) == 0:
             self._loosened_next = not self._loosened_next
         candidate = self._judge(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
@@ -264,14 +264,14 @@ class Search:
     def _descend(self, problem: IKProblem, solver: Solver) -> Attempt:
         """Descend from the next starts until a descent meets the hard rows."""
         starts, budget = self._next_starts(problem, solver), self.budget
-        # the first descent gets its minimum time, even with a tiny timeout
+        # the first descent gets its minimum time, even if the timeout is shorter
         if self.attempts == 0 and not solver.finds_starts:
             budget = replace(budget, deadline=max(budget.deadline,
                                                   time.monotonic() + FIRST_DESCENT_TIME))
         attempt, used, self.following = solver.find(problem, starts, budget)
         self.attempts += used
         self.iterations += attempt.iterations
-        # a failed descent of 0 iterations counts as 1 iteration: `max_iterations` ends any search
+        # count a failed descent of 0 iterations as 1, so that `max_iterations` ends any search
         self.budget.iterations -= attempt.iterations or int(not attempt.reached)
         return attempt
 
@@ -279,7 +279,7 @@ class Search:
         """Return the range of starts for the next attempt."""
         seeds, number, options, finds = (self.seeds, self.attempts, self.options,
                                          solver.finds_starts)
-        # an approximate solution is the best end of any descent: check the end of each descent
+        # with `approximate`, check the end of each descent: any of them may be the best result
         batch = 1 if options.approximate is not None else solver.batch_size
         # descend from a seed; near and random starts may follow a single seed in the same call
         if number < len(seeds) or not options.allow_restarts:
@@ -294,7 +294,7 @@ class Search:
     @cached_property
     def _first_restart(self) -> int:
         """The number of the first start after the seeds, for solvers without `finds_starts`."""
-        # without targets, the distance to a solution is unknown: use the three widest near starts
+        # without targets, distances to solutions are unknown: use the last three near starts first
         if not self.problem.targets:
             return N_NEAR - 2
         # if a tip is far from its target, random starts lead to the target sooner
@@ -302,13 +302,13 @@ class Search:
                      for error in accept(self.problem, self.seeds[0]).errors)
         if self.options.select != 'nearest' and (is_far or self.problem.costs):
             return N_NEAR + 1
-        # start 1 is the seed with joint limits close to it, which only solvers with `finds_starts`
-        # apply; other solvers would repeat the first descent
+        # start 1 is the seed again, but with joint limits close to it, which only solvers with
+        # `finds_starts` apply; other solvers would repeat the first descent
         return 2
 
     def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
-        Check an attempt for acceptance; keep an accepted attempt, and the best attempt of all.
+        Check an attempt for acceptance; keep the attempt if it is accepted or the best so far.
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """
@@ -343,7 +343,7 @@ class Search:
         self.accepted = [*others, candidate]
 
     def _is_same_solution(self, a: Array, b: Array) -> bool:
-        """Return whether two configurations (nq,) are equal up to full turns and SAME_SOLUTION."""
+        """Return whether a and b (nq,) are closer than SAME_SOLUTION, apart from full turns."""
         a, angles = a.copy(), self.problem.structure.angles
         a[angles] += TURN * np.round((b[angles] - a[angles]) / TURN)
         return float(np.abs(self._difference(a, b)).max(initial=0.0)) < SAME_SOLUTION
@@ -368,8 +368,8 @@ class Search:
         options, checker = self.options, self.problem.checker
         assert checker is not None
         self.n_touching += 1
-        # at the first contact: look for contacts that all solutions have; an approximate solution
-        # beside a blocked target may be free of contact
+        # at the first contact, look for contacts that all solutions have; not at targets with
+        # `approximate`: a solution beside a blocked target may be free of contact
         if self.n_touching == 1:
             self.unavoidable = unavoidable_contacts(self.problem, checker, touching.attempt.q,
                                                     at_targets=options.approximate is None)
@@ -415,7 +415,7 @@ class Search:
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
         solution = IKSolution.lazy(partial(solution_field, self, candidate), status,
                                    candidate.attempt.q, alternatives)
-        # lazy fields read this search; if it may continue, compute all now, as pickling does
+        # lazy fields read this search; if it may continue, compute them all now, as pickling does
         if self.ended is None:
             solution.__reduce__()
         return solution

@@ -19,7 +19,7 @@ class _Pickler(pickle.Pickler):
 
     def persistent_id(self, item: object) -> object:
         """
-        Return the persistent ID of the robot (True) or of its checker; None pickles the item.
+        Return the persistent ID of the robot (True) or of its checker, or None for other items.
 
         A robot with added frames is pickled as its frames, which the receiver adds to its robot.
         """

@@ -31,10 +31,8 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
     """
     Solve a problem; descents begin at the seeds in order, by default at the problem's start.
 
-    The options are those of `SolveOptions` and of the solver.
-
-    If no solution is found, the status of the result gives the reason. Raises IKError for invalid
-    arguments.
+    The options are those of `SolveOptions` and of the solver. If no solution is found, the status
+    of the result gives the reason. Raises IKError for invalid arguments.
     """
     search = Search(problem, seeds, options=_options_of(options))
     search.run()
@@ -63,15 +61,15 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     move: by name (other joints are at `robot.neutral`), or as an array (nq,).
     `group` names the group of joints that may move; by default all joints that move the tips.
     Joints in `locked` stay at the seed, even outside their limits. `joint_limits` False ignores
-    the limits of the other joints; otherwise the message names joints whose values in the seed
-    exceed a limit by more than 1e-3 [rad, m].
+    the limits of the other joints; otherwise the message of the solution names joints that exceed
+    a limit in the seed by more than 1e-3 [rad, m].
 
     A solution has no contact of the robot with itself or the `scene`. The first call loads the
     geometry; `meshes` selects the collision geometry of mesh files, see `robot_geometry`. A
     missing mesh file raises InvalidSceneError unless `missing_meshes` is 'skip'. `collisions`
-    False allows all contacts. `not_checked` of the solution lists the gaps of the check.
+    False allows all contacts. The solution's `not_checked` lists gaps in the collision check.
 
-    `weights` (x y z rx ry rz, along the axes of the target) weight the error rows; an axis of
+    `weights` (x y z rx ry rz, along the axes of the target) scale the error rows; an axis of
     weight 0 is free. (MATLAB: rx ry rz x y z, along the axes of the base.) `position_tolerance`
     [m] and `orientation_tolerance` [rad] bound the errors, see `PoseTarget`. For the other options
     see `solve`.
@@ -92,7 +90,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                 meshes, missing_meshes, collisions)
     try:
         solver = _cached_solver(*question)
-    # unhashable arguments: a list of lists (valid weights), or values that PoseSolver refuses
+    # unhashable arguments: a list of lists (valid weights), or values that PoseSolver rejects
     except TypeError:
         solver = PoseSolver(*question)
     return solver.solve(target, seed, scene, _options_of(options))
@@ -159,7 +157,7 @@ class PoseSolver:
         problem = self._problem.again(
             [target] if isinstance(self.tips, str) else target, seed,
             self._checker(scene) if self.collisions and scene is not None else None)
-        # reuse the prepared solver only if solver name and (empty) solver options are the same
+        # reuse the prepared solver for its own options, or its own solver without solver options
         own = self.options
         asked = own if options is None else options
         is_own = asked is own or (isinstance(asked.solver, str) and asked.solver == own.solver
@@ -179,7 +177,7 @@ _cached_solver = lru_cache(maxsize=32, typed=True)(PoseSolver)
 
 
 def _options_of(given: dict[str, Any]) -> SolveOptions:
-    # checking a few options would take 3 us in each call of `solve_pose`
+    # cached: checking a few options would take 3 us in each call of `solve_pose`
     try:
         return _cached_options(**given)
     # unhashable values
@@ -201,7 +199,7 @@ def _hashable(value: object) -> Any:
 
 
 def _frame_names(*named: object) -> list[str]:
-    """Return all names in values that are names or lists of names; ignore other values."""
+    """Return all names in the arguments, each a name, a list of names, or another value."""
     given = [[one] if isinstance(one, str) else listed(one) or [] for one in named]
     return [name for names in given for name in names if isinstance(name, str)]
 

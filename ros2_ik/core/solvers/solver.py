@@ -60,7 +60,7 @@ class Budget:
 
 class Attempt(NamedTuple):
     """
-    Result of a descent: q (nq,), squared error of the hard rows, and reason for its end.
+    Result of a descent: q (nq,), squared error of the hard rows, iterations and exit flag.
 
     `cost` is the sum of the costs if the solver minimizes costs. q meets the hard rows if `holds`
     is True, whatever the exit flag, or if the exit flag is CONVERGED.
@@ -85,7 +85,7 @@ class Solver:
 
     A solver is made for one problem; its options are keyword arguments of __init__. A subclass
     overrides `attempt`, or `find` if it descends from several starts in one call: each calls the
-    other by default. `Search` handles restarts, selection and collisions, `accept` decides on
+    other by default. `Search` handles restarts, selection and collisions; `accept` decides on
     success. `kinds` are the `IKProblem.kinds` that the solver supports. `batch_size` is the best
     number of starts for one call of `find`. `finds_starts` is True if `find` skips the starts near
     the seed for far targets, chooses full turns, and accepts problems that differ from the

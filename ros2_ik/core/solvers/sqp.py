@@ -1,4 +1,4 @@
-"""The solver `sqp`: sequential quadratic programming, first hard rows, then costs."""
+"""The solver `sqp`: sequential quadratic programming, for hard rows first, then for costs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,11 +19,11 @@ from ros2_ik.core.status import ExitFlag
 
 # damping of phase 1, relative to the squared violation
 DAMPING = 1e-2
-# least damping of phase 1
+# damping of phase 1 without violations
 BIAS = 1e-9
 # consecutive iterations without progress after which a descent ends
 MAX_STALLED_ITERATIONS = 4
-# progress: squared violation below this multiple of its best value
+# progress: the squared violation falls below this fraction of its lowest value so far
 DROP = 0.8
 # options of phase 1, see `descend_from`: no MATLAB tolerances, steps by quadratic programs
 OPTIONS = np.array([DAMPING, BIAS, MAX_STALLED_ITERATIONS, DROP, 0.0, 0.0, 1.0])
@@ -31,7 +31,7 @@ OPTIONS = np.array([DAMPING, BIAS, MAX_STALLED_ITERATIONS, DROP, 0.0, 0.0, 1.0])
 TRUST = 0.7
 # maximum number of iterations of phase 2
 COST_ITERATIONS = 60
-# product of active columns and starts in a batch, about 0.5 ms of work
+# number of active columns times number of starts in a batch, about 0.5 ms of work
 BATCH_COLUMNS = 56
 # number of position columns of a joint with several values; the rotation columns follow
 _POSITIONS = {'floating': 3, 'planar': 2}
@@ -46,15 +46,16 @@ class SequentialQuadratic(Solver):
 
         1/2 |dq|^2 + 1/(2 rho) |slack|^2  with  lower <= f + J dq + slack <= upper,
 
-    dq within the joint limits and at most TRUST in each column (except the positions of planar and
-    floating joints), and rho = DAMPING min(|violation|^2, 100) + 1e-9. The slack makes every step
-    feasible; an infeasible problem ends at a local minimum of the violation. Phase 1 takes at most
-    `attempt_iterations` steps.
+    where q + dq is within the joint limits, |dq| is at most TRUST in each column (except positions
+    of planar and floating joints), and rho = DAMPING min(|violation|^2, 100) + 1e-9. The slack
+    makes every step feasible; an infeasible problem ends at a local minimum of the violation.
+    Phase 1 takes at most `attempt_iterations` steps.
 
-    Phase 2, if there are costs: the same with the Gauss-Newton matrix of the costs and a
-    Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,
-    rotations). If a step reduces the L1 merit too little, a second-order correction back to the
-    hard rows is tried, then shorter steps (Nocedal and Wright, "Numerical Optimization", ch. 18).
+    Phase 2, if there are costs: each step minimizes a quadratic model of the costs with the same
+    slack and limits. The model has the Gauss-Newton matrix of the costs and a Powell-damped BFGS
+    matrix for the curvature that Gauss-Newton omits (constraints, scalar costs, rotations). If a
+    step reduces the L1 merit too little, a second-order correction back to the hard rows is tried,
+    then shorter steps (Nocedal and Wright, "Numerical Optimization", ch. 18).
     """
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
@@ -76,7 +77,7 @@ class SequentialQuadratic(Solver):
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _trust_region(self) -> Array:
-        """Return the largest step of each active column (n,): TRUST, or FAR for base positions."""
+        """Return the largest step of each active column (n,): base positions FAR, others TRUST."""
         active = self.problem.active
         largest = np.full(len(active.columns), TRUST)
         for joint in active.multi_value_joints:
@@ -95,7 +96,7 @@ class SequentialQuadratic(Solver):
         return attempt, used, starts.first + used
 
     def _find_feasible(self, x: Array, budget: Budget) -> tuple[Attempt, int]:
-        """Run phase 1 from the rows of x (k, n); return the best attempt and starts tried."""
+        """Run phase 1 from the rows of x (k, n); return best attempt and number of rows used."""
         rows, stop = self.rows, budget.interrupted()
         most = 0 if stop else budget.iterations
         # the loop overwrites x with the ends of the descents
@@ -125,7 +126,7 @@ class SequentialQuadratic(Solver):
         flag = budget.flag or flag
         attempt = Attempt(self._with_active(x), begin.error,
                           begin.iterations + iterations, ExitFlag(flag), cost, holds=True)
-        # the last iterate is cheaper but slightly violates the hard rows: phase 1 corrects it
+        # if cheaper, the last iterate slightly violates the hard rows: correct it by phase 1
         if cost_of_last < cost:
             back, _ = self._find_feasible(last[None], replace(
                 budget, iterations=budget.iterations - attempt.iterations))

@@ -18,9 +18,9 @@ class Starts(NamedTuple):
     """
     A range of numbered starts, from `first` to `last`.
 
-    Start 0 is the seed. Start 1 is the seed again; `lm` keeps its descent near the seed. Starts 2
-    to N_NEAR are near the seed, all others are random. `lm` skips starts 1 to N_NEAR if a tip is
-    far from its target; for other solvers see `Search._first_restart`.
+    Starts 0 and 1 are the seed, starts 2 to N_NEAR are near the seed, all others are random. `lm`
+    keeps descents from starts 1 to N_NEAR near the seed, and skips these starts if a tip is far
+    from its target; for other solvers see `Search._first_restart`.
     """
 
     seed: Array
@@ -33,7 +33,7 @@ class Starts(NamedTuple):
 def generator_state(random_state: int | np.random.Generator) -> int:
     """Return the first state of the random generator for an integer or a numpy Generator."""
     if isinstance(random_state, np.random.Generator):
-        # `integers` would take ten times as long
+        # `Generator.integers` would take ten times as long
         random_state = random_state.bit_generator.random_raw()
     return random_state % 2**62
 
@@ -60,11 +60,11 @@ def draw_starts(problem: IKProblem, starts: Starts) -> Array:
 
 def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     """
-    Return q (nq,) with full turns added that bring joints nearest to the seed (nq,).
+    Return q (nq,) with full turns added, so that joints are nearest to the seed (nq,).
 
     Only joints whose full turns make no difference are changed, and only within their limits.
     """
-    # q is not finite: acceptance rejects it
+    # leave a q that is not finite: acceptance rejects it
     if not math.isfinite(q.dot(q)):
         return q
     result = q.copy()

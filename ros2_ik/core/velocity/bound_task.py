@@ -28,7 +28,7 @@ class BoundTask:
     A task as function `number` of a program, with settable target, velocity, weight and gain.
 
     `rows` (NUMBERS, m) is the program's table of all rows, see `velocity_rows`. The task fills the
-    columns `place`, and writes `kind` to their element KIND.
+    columns `place`. Their element KIND is `kind`, or UNUSED if the weight is 0.
     """
 
     def __init__(self, task: Task, program: Program, rows: Array, number: int, kind: int,
@@ -67,13 +67,13 @@ class BoundTask:
         self._rows[SHARE, self.place] = step_gain(gain, gain_per_second, self.name, self._dt)
 
     def follow(self, velocity: Array) -> None:
-        """Set the task's velocity to that of the last step, `velocity` (nv,)."""
+        """Set the task's velocity from the joint velocities of the last step, `velocity` (nv,)."""
         assert isinstance(self.function, BoundJoints)
         self._rows[RATE, self.place] = self.function.A @ velocity
 
     def _enter_weight(self, weight: Array) -> None:
-        # The program minimizes |J dq - step|^2. A task without target means |J v - velocity|^2
-        # with v = dq / dt, so its weight is divided by dt^2.
+        # The program minimizes |J dq - step|^2. A task without target stands for
+        # |J v - velocity|^2 with v = dq / dt, so its weight is divided by dt^2.
         unit = 1.0 if self.task.target is not None else self._dt ** 2
         self._rows[WEIGHT, self.place] = weight / unit
         self._rows[KIND, self.place] = np.where(weight > 0, self._kind, UNUSED)
@@ -118,17 +118,16 @@ class BoundTask:
 def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice]]], rows: int
           ) -> tuple[Indices, Indices]:
     """
-    Return the limb of each joint at each level (levels, nv), and the limb of each row (rows,).
+    Return the limb of each tangent-space column at each level (levels, nv), and of each row.
 
-    `levels` has, for each priority level, bound functions with the slice of their rows. Two joints
-    are in one limb if a row of that level depends on both, or if a chain of such rows connects
-    them. The number of a limb is one of its columns in the tangent space.
+    `levels` has, for each priority and then for hard and scaled tasks, bound functions with the
+    slice of their rows. Two joints are in one limb if a row of that level depends on both, or if a
+    chain of such rows connects them. The number of a limb is one of its columns.
     """
     # connected components by relabelling: initially each joint is a limb of its own
     of_joints = np.tile(np.arange(robot.nv), (len(levels), 1))
     of_rows = np.zeros(rows, dtype=np.int64)
     for limb, functions in zip(of_joints, levels, strict=True):
-        # the columns on which each row depends
         depends = np.zeros((rows, robot.nv), dtype=bool)
         for function, place in functions:
             if isinstance(function, BoundJoints):

@@ -28,7 +28,7 @@ GRADIENT_JUMP = 0.02    # change of a gradient that counts as a jump of nearest 
 
 
 class NearPair(NamedTuple):
-    """A pair near its margin: distance minus margin [m], two names, gradient of the gap (nv,)."""
+    """A pair near its margin: gap (distance - margin) [m], names, gradient of the gap (nv,)."""
 
     gap: float
     names: tuple[str, str]
@@ -63,9 +63,9 @@ class DistanceConstraints:
     The constraints distance >= `margin` [m] of all pairs of a checker, for consecutive steps.
 
     A step closes at most the fraction `gain` of a gap (distance - margin). A gap below 0 is opened
-    at up to `push` [m/s]. `narrowed(checker)` returns a checker of the pairs that count. Distances
-    are not computed in each step: a distance decreases at most by the motion of both bodies, so
-    updates of lower bounds suffice until a pair may be near.
+    at up to `push` [m/s]. `narrowed(checker)` returns a checker of the constrained pairs only.
+    Distances are not computed in each step: a distance decreases at most by the motion of both
+    bodies, so updates of lower bounds suffice until a pair may be near.
 
     In a step, call `near` for the rows at the start, then `nearer` and `excess_at` for candidate
     ends; the last call must be for the end that is used.
@@ -79,7 +79,7 @@ class DistanceConstraints:
                  narrowed: Callable[[CollisionChecker], CollisionChecker]) -> None:
         self.name, self._margin, self._dt = name, margin, dt
         self._gain, self._narrowed = gain, narrowed
-        # a row without distance and gradient
+        # template of a row, without distance and gradient
         self._row = np.zeros(column.NUMBERS + checker.robot.nv)
         self._row[[column.KIND, column.LOWER, column.UPPER, column.SLOWEST, column.FASTEST,
                    column.SHARE, column.PUSH]] = (column.BOUNDED, margin, np.inf, -np.inf, np.inf,
@@ -99,9 +99,9 @@ class DistanceConstraints:
     def move(self, names: Sequence[str], poses: Array,
              velocities: Mapping[str, list[float]]) -> None:
         """
-        Set `poses` (k, 4, 4) of objects, by name, and velocities, in the root frame.
+        Set the poses (k, 4, 4) of named objects, and object velocities, in the root frame.
 
-        Raises UnknownObjectError; no object is moved then.
+        Raises UnknownObjectError for an unknown name, without moving any object.
         """
         objects = self._checker.scene.objects
         if not objects.keys() >= {*names}:
@@ -123,7 +123,7 @@ class DistanceConstraints:
         self._object_motion = speed * self._dt
 
     def near(self, q: Array) -> DistanceRows:
-        """Return the rows of pairs that are near each other at q, or approach fast."""
+        """Return the rows of pairs that are near each other at q, or approach each other fast."""
         # without bounds from an earlier step: compute all bounds from scratch
         if self._is_new:
             self._ahead = self._check.near_pairs.follow(q)
@@ -144,10 +144,9 @@ class DistanceConstraints:
         further steps like this one would close its gap within max(1 / gain, 1 + stop / dt) steps.
         """
         # A row limits steps that close more than `gain` of the gap, or leave less than the braking
-        # distance. At half the accelerations a, with gradient r, this distance is
-        # (r.v)^2 / (|r|.a), at most r.v times max(|v|/a), which is `stop`.
+        # distance. Joint velocities v, braked at half the acceleration limits a, close a gap with
+        # gradient r by (r.v)^2 / (|r|.a), which is at most r.v times `stop` = max(|v| / a).
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)
-        # lower bounds of the distances at the end of the step
         self._ahead = self._check.near_pairs.follow(end, self._here)
         self._needed = steps * (self._ahead.closing + self._object_motion)
         reach = self._needed + self._margin + self._object_motion
@@ -220,7 +219,7 @@ class DistanceConstraints:
 
     def excess_at(self, end: Array) -> float:
         """Return the excess [m] at `end` (nq,): least allowed distance minus smallest distance."""
-        # least allowed: margin minus slack, or the smallest distance at the start if smaller
+        # margin minus slack, or the smallest distance at the start if that is smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._ahead.q):
             self._ahead = self._check.near_pairs.follow(end, self._here)
@@ -229,7 +228,7 @@ class DistanceConstraints:
             return 0.0
         found = self._distances(self._ahead, np.full(len(self._ahead.least), least),
                                 None if self._velocities else 1)
-        # the distances are those to objects at their old poses: follow objects that move away
+        # these distances are to objects at their old poses: add the motion of objects moving away
         away = [max(-self._approach(*pair), 0.0) * self._dt
                 for pair in zip(found.names, found.normal, strict=True)]
         return float((least - found.distance - away).max(initial=0.0))

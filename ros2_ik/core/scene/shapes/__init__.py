@@ -2,7 +2,7 @@
 The shapes of links and objects.
 
 Lengths are in metres. Each shape has its own frame: primitives have the origin at the centre of
-their bounding box and their axis along z. Shapes are immutable, comparable and can be pickled.
+their bounding box and their axis along z. Shapes are immutable, picklable and compared by value.
 """
 
 from ros2_ik.core.scene.shapes.mesh import Mesh

@@ -20,7 +20,7 @@ from ros2_ik.core.scene.shapes.shape import Shape
 
 DETAILS = ('exact', 'hull')
 NAMESPACE = 'pieces-7'      # folder of convex parts in the cache; rename it if the parts change
-# larger meshes are checked as their hulls: coal's tree of a million triangles takes 4 GB
+# larger meshes are replaced by their hulls: coal's tree of a million triangles takes 4 GB
 MAX_EXACT_TRIANGLES = 500_000
 # directions from the centre of a cube to its 6 faces, 12 edges and 8 corners
 _DIRECTIONS = np.array([signs for signs in product((-1, 0, 1), repeat=3) if any(signs)],
@@ -62,7 +62,7 @@ class Mesh(Shape, kind='mesh'):
         if not factors.all():
             raise InvalidSceneError(f'the scale of a mesh must not be zero: {scale!r}')
         vertices, triangles = read_mesh(path)[:2]
-        # mirroring turns the surface inside out: reverse the order of the corners
+        # mirroring turns the surface inside out: reverse the order of each triangle's corners
         if factors.prod() < 0:
             triangles = triangles[:, ::-1]
         try:
@@ -80,7 +80,7 @@ class Mesh(Shape, kind='mesh'):
         """
         Convex solids that together contain the mesh.
 
-        If they are not in the disk cache, they are computed now, in seconds to minutes.
+        If the disk cache does not contain them, computing them takes seconds to minutes.
         """
         return cached_hulls(NAMESPACE, self._key,
                             lambda: convex_pieces(self.vertices, self.triangles))
@@ -96,7 +96,7 @@ class Mesh(Shape, kind='mesh'):
 
     @cached_property
     def geometry(self) -> coal.CollisionGeometry:
-        """Tree of the triangles ('exact') or convex hull ('hull'), as a coal geometry."""
+        """The coal geometry: a tree of the triangles ('exact') or the convex hull ('hull')."""
         if self.detail == 'hull':
             return self.hull.geometry
         tree = coal.BVHModelOBBRSS()
@@ -129,14 +129,14 @@ class Mesh(Shape, kind='mesh'):
         """
         Return whether any of k bodies is inside the volume that the triangles enclose.
 
-        `bodies` (k, n, 3) are points of the bodies, whose surfaces must not cross the triangles.
+        `bodies` (k, n, 3) has n points of each body. No body's surface may cross the triangles.
         """
         # cheap tests first: a body is inside only if all its points are in the bounding box ...
         box = self.geometry.aabb_local
         near = bodies[((bodies >= box.min_) & (bodies <= box.max_)).all(axis=(1, 2))]
         if not len(near):
             return False
-        # ... and in the convex parts, which contain the enclosed volume
+        # ... and in the convex solids, which together contain the enclosed volume
         contained = np.zeros(near.shape[:2], dtype=bool)
         for hull in self.convex_solids:
             normals, offsets = hull.half_spaces
@@ -147,7 +147,7 @@ class Mesh(Shape, kind='mesh'):
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
-        """The volumes of the closed surfaces, and that of all open surfaces together."""
+        """One volume for each closed surface, and one for all open surfaces together."""
         return [Enclosure(self.vertices[triangles])
                 for triangles in solids_of(self.vertices, self.triangles, MAX_PIECES)]
 

@@ -27,8 +27,8 @@ def _lengths(value: object, name: str) -> Array:
     return lengths
 
 
-# Unpickled shapes by digest. Each version of a scene that another process sends shares its shapes
-# with the version before: the tree of a mesh of 20,000 triangles takes 70 ms to build.
+# Unpickled shapes by digest: the versions of a scene that arrive from another process share their
+# shapes, because building the tree of a mesh of 20,000 triangles takes 70 ms.
 _living: 'WeakValueDictionary[str, Shape]' = WeakValueDictionary()
 
 
@@ -39,7 +39,7 @@ def _restored(shape: 'type[Shape]', digest: str, values: tuple[object, ...]) -> 
 
 _length = partial(between, least=MIN_LENGTH, most=FARTHEST, error=InvalidSceneError)
 _points = partial(matrix, columns=3, error=InvalidSceneError, most=FARTHEST)
-# checks of the fields of shapes, by the name of the field
+# check of each field of shapes, by field name
 _CHECKS: dict[str, Callable[[object, str], object]] = {
     'radius': _length, 'length': _length, 'resolution': _length, 'size': _lengths,
     'points': _points, 'vertices': _points}
@@ -49,7 +49,7 @@ class Shape(ABC):
     """
     Base class of shapes, which are frozen dataclasses.
 
-    `class Box(Shape, kind='box')` registers a shape under its kind, the name in scene files.
+    `class Box(Shape, kind='box')` registers the class under 'box', its name in scene files.
     Fields with a name in _CHECKS are checked when a shape is created. Raises InvalidSceneError
     for invalid dimensions.
     """
@@ -66,7 +66,7 @@ class Shape(ABC):
                 self._set(**{name: check(getattr(self, name), self.called(name))})
 
     def called(self, field: str) -> str:
-        """Return the name of a field in error texts, such as 'the size of a box'."""
+        """Return the name of a field for error messages, such as 'the size of a box'."""
         return f'the {field} of a{"n" * (self.kind[0] in "aeiou")} {self.kind.replace("_", " ")}'
 
     @property
@@ -76,14 +76,14 @@ class Shape(ABC):
 
     @abstractmethod
     def surface(self) -> tuple[Array, Indices]:
-        """Return vertices (n, 3) [m] and triangles (m, 3) to draw, of unbounded shapes a part."""
+        """Return vertices (n, 3) [m] and triangles (m, 3) to draw; crops unbounded shapes."""
 
     def _values(self) -> tuple[object, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
 
     @cached_property
     def digest(self) -> str:
-        """Digest of kind and dimensions; it is the same in every process."""
+        """Digest of kind and field values; the digest is the same in every process."""
         return digest(self.kind, *(part for value in self._values() for part in (
             (repr(value.shape), value.tobytes()) if isinstance(value, np.ndarray)
             else (repr(value),))))
@@ -95,7 +95,7 @@ class Shape(ABC):
         return hash(self.digest)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # cached coal geometries cannot be pickled: only the fields are
+        # pickle only the fields, because cached coal geometries cannot be pickled
         return _restored, (type(self), self.digest, self._values())
 
     def _set(self, **values: object) -> None:

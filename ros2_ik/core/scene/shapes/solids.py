@@ -17,12 +17,12 @@ from ros2_ik.core.scene.shapes.shape import created, Shape
 SIDES = 48              # sides of the polygon that is drawn for a circle
 EPSILON = 1e-15         # replaces zero components of a unit normal; too small to change distances
 DRAWN_EDGE = 4.0        # edge of the part of a plane that is drawn [m]
-DRAWN_THICKNESS = 1e-3  # thickness of that part [m]
+DRAWN_THICKNESS = 1e-3  # thickness of the box that is drawn for a plane [m]
 
 
 @dataclass(frozen=True, eq=False)
 class Box(Shape, kind='box'):
-    """A box; `size` (3,) are its full edge lengths along x, y, z [m]."""
+    """A box with the full edge lengths `size` (3,) along x, y, z [m]."""
 
     size: Array
 
@@ -83,7 +83,7 @@ class Cone(Shape, kind='cone'):
 
 @dataclass(frozen=True, eq=False)
 class Capsule(Shape, kind='capsule'):
-    """A cylinder along z with hemispherical caps; `length` is that of the cylinder [m]."""
+    """A cylinder along z with hemispherical caps; `length` [m] does not include the caps."""
 
     radius: float
     length: float
@@ -117,7 +117,7 @@ class ConvexHull(Shape, kind='convex_hull'):
 
 @dataclass(frozen=True, eq=False)
 class _Flat(Shape):
-    """The plane normal.x = offset, or one side of the plane."""
+    """The plane dot(normal, x) = offset, or one side of the plane."""
 
     normal: Array
     offset: float = 0.0
@@ -127,7 +127,7 @@ class _Flat(Shape):
         unit = direction(normal, self.called('normal'), InvalidSceneError)
         offset = finite(self.offset, self.called('offset'), InvalidSceneError)
         length = math.hypot(*normal)
-        # keep a unit normal bit for bit: normalizing each copy again would accumulate rounding
+        # keep a unit normal bit for bit: normalizing each copy would accumulate rounding errors
         if abs(length - 1) < 1e-12:
             unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
@@ -141,18 +141,18 @@ class _Flat(Shape):
 
 @dataclass(frozen=True, eq=False)
 class HalfSpace(_Flat, kind='half_space'):
-    """The points x with normal.x <= offset; a normal (3,) of any length is normalized."""
+    """The points x with dot(normal, x) <= offset; `normal` (3,) of any length is normalized."""
 
     @cached_property
     def geometry(self) -> coal.Halfspace:
-        # coal 3.0 misses 40 % of the contacts with an octree if the normal is exactly an axis
+        # coal 3.0 misses 40 % of the contacts with an octree for a normal exactly along an axis
         return coal.Halfspace(np.where(np.equal(self.normal, 0.0), EPSILON, self.normal),
                               self.offset)
 
 
 @dataclass(frozen=True, eq=False)
 class Plane(_Flat, kind='plane'):
-    """The points x with normal.x = offset: a sheet without thickness, free on both sides."""
+    """The points x with dot(normal, x) = offset: a sheet without thickness, free on both sides."""
 
     @cached_property
     def geometry(self) -> coal.Plane:
