@@ -1,4 +1,4 @@
-"""Starts a mock robot and the node, and ends both at its own end: tools/demo."""
+"""Starts a mock robot and the node, and stops both when it exits (tools/demo)."""
 
 import argparse
 import json
@@ -68,14 +68,14 @@ class Cell:
         raise BadQuestion(f'contact on the paths to {MAX_TRIES} random configurations near home')
 
     def ask(self, client: NodeClient) -> Answer:
-        """Request the target from the node when the node is ready; raises BadQuestion."""
+        """Send an IK request for the target when the node is ready; raises BadQuestion."""
         pose = components(self.target)
         target = {'tip': self.tip, 'xyz': pose['xyz'], 'quat': pose['quat']}
         goal = goal_of({'targets': [target], 'timeout': {'sec': SEARCH_TIMEOUT}})
         return ask_goal(client, goal, START_TIMEOUT)
 
     def holds(self, answer: Answer) -> bool:
-        """Print an answer and its check; return whether pose, limits and collisions are right."""
+        """Print an answer and an independent check of it; return whether the answer is correct."""
         print_answer(answer, self.robot)
         at = Configuration(self.robot, self.shipped.home | answer.values)
         contacts = self.checker.in_collision(at)
@@ -89,7 +89,7 @@ class Cell:
 
 
 class Demo:
-    """The demo's two programs; methods raise BadQuestion for invalid input or an ended program."""
+    """The demo's two programs; methods raise BadQuestion for bad input or if a program ended."""
 
     def __init__(self, signals: list[int]) -> None:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
@@ -123,10 +123,10 @@ class Demo:
         parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {'scene': cell.scene}
         given = [word for key, value in parameters.items()
                  for word in ('-p', f'{key}:={json.dumps(value)}')]
-        # Block SIGINT for both programs, which inherit the mask: Python prints a traceback if
-        # Ctrl-C interrupts its start-up. This process terminates both programs.
+        # Block SIGINT in both programs, which inherit the mask: Python would print a traceback if
+        # Ctrl-C interrupted its start-up. On Ctrl-C, this process terminates both programs.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        # the log of both programs goes to stderr; stdout has the answer only
+        # the log of both programs goes to stderr; stdout has only the answer
         for program, words in (('mock_robot', ['--robot', name]),
                                ('ik_node', ['--ros-args', *given])):
             self._programs[program] = subprocess.Popen(
@@ -155,7 +155,7 @@ class Demo:
 
 
 def _check_domain(client: NodeClient, deadline: float) -> None:
-    """Raise BadQuestion if the domain has a robot or a node /ros2_ik, which could answer."""
+    """Raise BadQuestion if the ROS domain already has a robot or a node /ros2_ik."""
     if client.spin_until(lambda: client.node.count_publishers('/robot_description')
                          or client.node.count_services('/ros2_ik/compute_ik'),
                          deadline - time.monotonic()):

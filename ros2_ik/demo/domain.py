@@ -17,7 +17,7 @@ def unused_domain() -> int:
     lines = Path('/proc/net/udp').read_text().splitlines()[1:]
     used = {int(line.split()[1].partition(':')[2], 16) for line in lines}   # local ports
     for i in range(100):
-        # consecutive process ids start at different domains
+        # processes with consecutive ids start the search at different domains
         domain = 1 + (7 * os.getpid() + i) % 100
         # first port of the domain (RTPS specification 2.5, 9.6.2.3)
         first = 7400 + 250 * domain

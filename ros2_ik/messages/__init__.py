@@ -1,6 +1,6 @@
 """
-Conversion between ROS messages and values of core.
+Conversion between ROS messages and objects of ros2_ik.core.
 
 Pure functions without a node or a clock. They read fields by name, so that any object with the
-fields of the message is accepted, such as the goal file that `ros2_ik constrained` reads.
+fields of the message is accepted, such as a goal that `ros2_ik constrained` reads from a file.
 """

@@ -16,7 +16,7 @@ from ros2_ik.srv import ComputeIK
 
 
 def answer_names(problem: IKProblem) -> tuple[str, ...]:
-    """Return the joints of an answer: those of the group, else the problem's active joints."""
+    """Return the joints of an answer: those of the group or, without one, the active joints."""
     return problem.robot.group(problem.group).joint_names if problem.group else problem.joint_names
 
 
@@ -25,7 +25,7 @@ def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKP
     """
     Write a solution of a problem into a ComputeIK response, or into the result of an action.
 
-    `header` becomes the header of each state. `notes` are appended to the message.
+    `header` becomes the header of each state. `notes` are appended to the field `message`.
     """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
@@ -37,7 +37,7 @@ def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKP
     response.alternatives = [fill_state(RobotState(), other.best_joints, names, header)
                              for other in solution.alternatives]
     response.impossible = bool(solution.impossible)
-    # the other fields describe a solution of targets alone; a text would take 17 us
+    # for a solution of targets alone, the other fields suffice; the text would take 17 us
     if not solution.success or problem.constraints or problem.costs:
         response.explanation = solution.explain()
     response.not_checked = list(solution.not_checked)
@@ -55,7 +55,7 @@ def fill_progress(feedback: SolveConstrainedIK.Feedback, solution: IKSolution,
 def _fill_report(message: ComputeIK.Response | SolveConstrainedIK.Feedback,
                  solution: IKSolution, problem: IKProblem) -> None:
     """Write errors, constraints and counters, which responses and feedback have in common."""
-    # arrays, because rclpy checks each item of a list
+    # arrays, because rclpy would check each item of a list
     message.position_errors = array('d', [error.position for error in solution.errors])
     message.orientation_errors = array('d', [error.orientation for error in solution.errors])
     message.constraints = [ConstraintState(**report._asdict())
@@ -66,7 +66,7 @@ def _fill_report(message: ComputeIK.Response | SolveConstrainedIK.Feedback,
 
 def solution_message(response: ComputeIK.Response, solution: IKSolution, problem: IKProblem,
                      header: Header) -> Solution:
-    """Return the message for ~/solution; `response` was filled with the same solution."""
+    """Return the message for ~/solution; `response` must be filled with the same solution."""
     travel = solution.travel
     return Solution(header=header, group=problem.group or '',
                     tips=[target.tip for target in problem.targets],
@@ -80,7 +80,7 @@ def solution_message(response: ComputeIK.Response, solution: IKSolution, problem
 
 def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
                      header: Header) -> list[ContactInformation]:
-    """Return messages of contacts; the frame of `header` is the root frame."""
+    """Convert contacts to messages; `header.frame_id` must be the root frame."""
     return [ContactInformation(
         header=header, depth=float(contact.depth),
         position=Point(**dict(zip('xyz', contact.point, strict=True))),

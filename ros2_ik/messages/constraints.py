@@ -41,7 +41,7 @@ ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 
 
 def named_frames(messages: 'Iterable[Function]') -> list[str]:
-    """Return the names of all frames that the messages of functions refer to."""
+    """Return the names of all frames that Function messages refer to."""
     return [name for message in messages for field in FRAMES if (name := getattr(message, field))]
 
 
@@ -83,7 +83,7 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
 
 
 def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
-    """Raise RequestError for an upper bound of an angle above pi (likely degrees)."""
+    """Raise RequestError if an upper bound of an angle exceeds pi (probably degrees)."""
     if function.spec.range[1] == math.pi and any(
             math.pi + ROUNDING < value < math.inf for value in bounds.upper):
         raise wrong(f'bounds.upper is {max(bounds.upper):g} rad; valid: up to {math.pi:.4g} '
@@ -92,7 +92,7 @@ def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
 
 # -- functions, of any kind -----------------------------------------------------------------
 
-# computed at import: written_kinds() loads kinds of other packages, which would delay a request
+# computed at import, because loading function kinds of other packages would delay a request
 _DISTANCE_KINDS = frozenset(kind for kind, function in written_kinds().items()
                             if CHECKER in spec_fields(function))
 
@@ -117,7 +117,7 @@ def make_function(message: 'Function', robot: Robot,
     for field in FRAMES:
         if field in given:
             link_name(robot, getattr(function, field), field, checker.scene if checker else None)
-    # raises errors that name the field, for values that do not match the robot
+    # raises an error that names the field if its value does not match the robot
     return function.bind(robot)
 
 
@@ -134,7 +134,7 @@ def function_message(kind: str, bounds: 'Bounds | None' = None, frame: str = '',
     InvalidConstraintError for other values. The node, not this function, checks that the kind has
     these fields.
     """
-    # imported here, because reading needs no ROS
+    # imported here, so that reading messages does not need ROS
     from ros2_ik.msg import Bounds, Function, FunctionParameter
     return Function(kind=kind, frame=frame, relative_to=relative_to, bounds=bounds or Bounds(),
                     parameters=[FunctionParameter(name=name, **field_value(value)._asdict())
@@ -164,7 +164,7 @@ def _cost(function: KinematicFunction, bounds: 'Bounds', name: str,
         raise wrong('bounds.tolerance: soft constraints take a weight, not a tolerance')
     given, weight = _bounds(bounds, may_be_empty), bounds.weight
     if len(weight) == len(function.labels) ** 2 > 1:
-        # a matrix is sent row by row
+        # the message has the matrix row by row
         given['weight'] = np.reshape(weight, (len(function.labels), -1))
     elif len(weight):
         given['weight'] = _numbers(weight)
@@ -172,7 +172,7 @@ def _cost(function: KinematicFunction, bounds: 'Bounds', name: str,
 
 
 def _bounds(bounds: 'Bounds', may_be_empty: bool = False) -> dict[str, Any]:
-    """Return the fields target, lower and upper that are not empty, by name."""
+    """Return those of the fields target, lower and upper that are not empty, by name."""
     given = {field: _numbers(values) for field in ('target', 'lower', 'upper')
              if len(values := getattr(bounds, field))}
     if not given and not may_be_empty:
@@ -193,7 +193,7 @@ COST_TOLERANCE = 1e-6   # largest violation of a cost that is reported as `holds
 
 
 class ConstraintReport(NamedTuple):
-    """The state of a constraint or cost in a configuration: the fields of a ConstraintState."""
+    """The state of a constraint or cost at a configuration: the fields of a ConstraintState."""
 
     name: str
     kind: str

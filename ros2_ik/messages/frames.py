@@ -18,7 +18,7 @@ TOOL = 'tool'       # name of the frame that a request's `tool` adds
 
 
 class Reference(NamedTuple):
-    """Reference frame of a pose: at the pose `offset` in a robot frame (None: the root frame)."""
+    """Reference frame of a pose, placed at `offset` in the robot frame `frame` (None: root)."""
 
     frame: str | None
     offset: pin.SE3
@@ -28,7 +28,7 @@ class Reference(NamedTuple):
         return self.offset if self.frame is None else at.placement(self.frame) * self.offset
 
 
-# function that looks up a frame in TF if neither robot nor scene has it; raises LookupError
+# function that looks up in TF a frame that robot and scene lack; raises LookupError
 Lookup = Callable[[Robot, str], Reference]
 
 
@@ -75,8 +75,8 @@ def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: st
     """
     Add scene frames in `names` and a request's tool to the scene's robot; return robot, tool name.
 
-    The tool is fixed to the frame in its header, by default to the tip of the group. Without a
-    frame_id, and with an identity pose, there is no tool, and the name is ''. Raises IKError.
+    The tool is fixed to the frame in its header, by default to the tip of the group. If frame_id
+    is empty and the pose is the identity, there is no tool, and its name is ''. Raises IKError.
     """
     p, quat, on = tool.pose.position, tool.pose.orientation, tool.header.frame_id
     if not on and (p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w) == (0, 0, 0, 0, 0, 0, 1):
@@ -103,14 +103,14 @@ def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Refe
         return Reference(*scene.fixed_to(frame_id))
     except UnknownFrameError as unknown:
         try:
-            # without the added frames, which do not exist in TF
+            # look up from the robot without added frames, which do not exist in TF
             return lookup(scene.robot, frame_id)
         except LookupError as error:
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
 
 
 def group_name(robot: Robot, name: str, defaults: Defaults) -> str:
-    """Return the group `name`, or the default group; '' means the joints that move the tips."""
+    """Return the name of the group or default group, or '' (all joints that move the tips)."""
     if name:
         return robot.group(name).name
     chosen = default_group(robot, defaults)
@@ -119,5 +119,5 @@ def group_name(robot: Robot, name: str, defaults: Defaults) -> str:
 
 
 def tip_name(robot: Robot, group: str, defaults: Defaults) -> str:
-    """Return the default tip of a group (or ''), for requests without tips; raises IKError."""
+    """Return a group's default tip ('': the robot's) for requests without tips; raises IKError."""
     return link_name(robot, default_tip(robot, group, defaults), 'parameter default_tip')

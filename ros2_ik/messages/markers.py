@@ -29,15 +29,15 @@ def scene_markers(scene: Scene) -> MarkerArray:
     """
     Return markers of all objects of a scene; they replace all markers published before.
 
-    The namespace of a marker is the object's id. World objects are in the root frame, attached
-    objects in the frame of their link, with which they move in RViz.
+    The namespace is the object's id, with ' (attached)' appended for attached objects. World
+    objects are in the root frame, attached objects in the frame of the link that moves them.
     """
-    # without a stamp: RViz uses the newest transform
+    # without a stamp, RViz uses the newest transform
     header = Header(frame_id=scene.robot.root_frame)
     markers = [Marker(header=header, action=Marker.DELETEALL)]
     for item in scene.objects.values():
         markers += _markers(item, header, WORLD, item.id)
-    # the world may have an object of the same id
+    # the ids of a world object and an attached object may be equal
     for held in scene.attached.values():
         markers += _markers(held.object, Header(frame_id=held.link), ATTACHED,
                             f'{held.id} (attached)')

@@ -38,10 +38,10 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
     """
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
-    As in MoveIt, `pose_stamped_vector` and `ik_link_names` have precedence over `pose_stamped` and
+    As in MoveIt, `pose_stamped_vector` and `ik_link_names` take precedence over `pose_stamped` and
     `ik_link_name`, and the default link is the group's tip. Joints of the group that move no named
-    link are locked. Unlike in MoveIt, joints that move named and other tips may move, the
-    nanoseconds of `timeout` are used, and attached objects are used whatever `is_diff` is.
+    link are locked. Unlike in MoveIt, joints that move both named and other tips may move, the
+    nanoseconds of `timeout` are used, and attached objects are used regardless of `is_diff`.
     """
     poses, links = list(asked.pose_stamped_vector), list(asked.ik_link_names)
     if not poses:
@@ -67,9 +67,9 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
 def functions_of(constraints: Constraints, scene: Scene,
                  lookup: Lookup) -> Iterator[list[Function]]:
     """
-    Convert moveit_msgs/Constraints: yield the functions of each constraint; raises IKError.
+    Convert moveit_msgs/Constraints: yield the Function messages of each constraint.
 
-    All bounds are hard; weights are ignored, as in MoveIt.
+    All bounds are hard; weights are ignored, as in MoveIt. Raises IKError.
     """
     kinds: dict[str, Callable[..., Iterator[Function]]] = {
         'joint_constraints': _joint, 'position_constraints': _position,
@@ -102,7 +102,7 @@ def _position(asked: PositionConstraint, scene: Scene, lookup: Lookup) -> Iterat
     if not regions:
         raise wrong('constraint_region has no shape with a pose')
     offset = asked.target_point_offset
-    # the point must be in at least one region; a mesh means its convex hull
+    # the point must be in at least one region; the region of a mesh is its convex hull
     yield function_message(
         'region_distance', Bounds(upper=[0.0]), frame=_link(asked, scene),
         relative_to=frame.frame or '', point=[offset.x, offset.y, offset.z],
@@ -116,13 +116,13 @@ def _orientation(asked: OrientationConstraint, scene: Scene,
     tolerance = [abs(getattr(asked, f'absolute_{axis}_axis_tolerance')) for axis in 'xyz']
     if math.isnan(sum(tolerance)):
         raise wrong(f'absolute tolerances are {tolerance}; valid: numbers')
-    # as in MoveIt: the sign is ignored, and an axis with a tolerance of pi or more is free
+    # as in MoveIt, the sign of a tolerance is ignored, and pi or more leaves the axis free
     tolerance = [number if number < math.pi else math.inf for number in tolerance]
     fields: dict[str, object]
     if asked.parameterization == OrientationConstraint.XYZ_EULER_ANGLES:
         fields = {'form': 'euler', 'reference': _rotation(frame.offset.rotation @ R)}
     elif asked.parameterization == OrientationConstraint.ROTATION_VECTOR:
-        # the rotation vector is along the axes of the header's frame, not of the orientation
+        # the rotation vector is in the axes of the header's frame, not in those of `orientation`
         fields = {'reference': _rotation(frame.offset.rotation), 'offset': _rotation(R.T)}
     else:
         raise wrong(f'parameterization is {asked.parameterization}; valid: XYZ_EULER_ANGLES 0, '
@@ -151,8 +151,8 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
     axis = sensor.rotation[:, 2 - asked.sensor_view_direction].tolist()
     frames = {'frame': at_sensor.frame or scene.robot.root_frame,
               'relative_to': at_target.frame or ''}
-    # angle between the sensor's axis and the line of sight; a target behind the sensor, beyond
-    # pi/2, is never visible
+    # angle between the sensor's axis and the line of sight; above pi/2, the target is behind the
+    # sensor, and never visible
     if asked.max_range_angle != 0:
         yield function_message(
             'gaze_angle', Bounds(upper=[min(asked.max_range_angle, math.pi / 2)]), axis=axis,
@@ -169,6 +169,6 @@ def _link(asked: PositionConstraint | OrientationConstraint, scene: Scene) -> st
 
 
 def _rotation(R: Array) -> list[float]:
-    """Return a rotation (3, 3) as x y z qx qy qz qw with position 0, the form of parameters."""
+    """Convert a rotation (3, 3) to x y z qx qy qz qw with x = y = z = 0, for function_message."""
     values: list[float] = pin.SE3ToXYZQUAT(pin.SE3(R, pin.SE3.Identity().translation)).tolist()
     return values

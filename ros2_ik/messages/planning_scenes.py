@@ -1,4 +1,4 @@
-"""Conversion of PlanningScene messages, which are a whole scene or a diff."""
+"""Conversion of PlanningScene messages, each of which describes a whole scene or a diff."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ def changed_scene(before: SceneState, message: PlanningScene,
     elif scene.attached and not state.is_diff and (
             state.joint_state.name or state.multi_dof_joint_state.joint_names):
         scene = copied(scene, scene.robot, attached=False).with_allowed(scene.allowed)
-    # frames first, as objects may be placed in them; colours last, as they name objects
+    # frames first, because objects may be placed in them; colours last, because they name objects
     scene = _with_frames(scene, message.fixed_frame_transforms)
     scene = with_attached(scene, state, context, 'robot_state.')
     with error_context('allowed_collision_matrix'):
@@ -99,7 +99,7 @@ def copied(source: Scene, robot: Robot, world: bool = True, attached: bool = Tru
     the robot lacks a link, or has a frame with the id of an object.
     """
     scene = Scene(robot, guess_pairs=source.guess_pairs).with_frames(source.frames)
-    # attached objects first: they would replace a world object of the same id
+    # attached objects first: attaching one removes a world object of the same id
     for held in source.attached.values() if attached else ():
         scene = scene.attach(held.object, held.link, held.touch_links)
     for item in source.objects.values() if world else ():
@@ -117,7 +117,7 @@ def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
                 raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
                             f"root frame, '{root}', and header.frame_id the new frame")
             pose = placement(transform.translation, transform.rotation, 'transform')
-            # MoveIt also sends the root frame, with the identity
+            # MoveIt also sends the root frame, with the identity transform
             if name != root:
                 scene = scene.with_frames({name: pose})
     return scene
@@ -128,7 +128,7 @@ def _with_padding(scene: Scene, message: PlanningScene) -> Scene:
         scene = scene.with_padding({item.link_name: item.padding
                                     for item in message.link_padding})
     for index, item in enumerate(message.link_scale):
-        # 0 is the default of the field: not set
+        # 0, the default of the field, means that it is not set
         if item.scale not in (0.0, 1.0):
             raise wrong(f"link_scale[{index}]: links are not scaled, but '{item.link_name}' has "
                         f'the scale {item.scale:g}; valid: 1; link_padding makes a link thicker')
@@ -153,7 +153,7 @@ ALL_COMPONENTS = 2 ** 10 - 1    # all bits of PlanningSceneComponents
 def scene_message(state: SceneState, joints: dict[str, Any], components: int,
                   header: Header) -> PlanningScene:
     """
-    Return the message of a scene with `components`, bits of PlanningSceneComponents, 0 for all.
+    Return a message with the `components` of a scene (bits of PlanningSceneComponents, 0: all).
 
     `joints` are the known joint values, by name. The frame of `header` is the root frame.
     """
@@ -197,14 +197,14 @@ def scene_message(state: SceneState, joints: dict[str, Any], components: int,
 def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, Any],
                header: Header) -> PlanningScene:
     """
-    Return a message that changes scene `before` to `after`; the frame of `header` is the root.
+    Return a message that changes scene `before` to `after`; `header.frame_id` is the root frame.
 
-    If only objects of the world other than the octomap differ, the message is a diff with these
-    objects; otherwise it is the whole scene, with the joint values `joints`.
+    If the scenes differ only in world objects (without the octomap), the message is a diff with
+    these objects; otherwise it is the whole scene, with the joint values `joints`.
     """
     old, new = before.scene.objects if before else {}, after.scene.objects
     gone = sorted(old.keys() - new.keys())
-    # a receiver deletes the matrix entries of removed objects
+    # last condition: a diff would make receivers delete matrix entries of objects that it removes
     if before is None or before.name != after.name or before.octomap is not after.octomap or any(
             getattr(before.scene, part) != getattr(after.scene, part)
             for part in ('robot', 'attached', 'named', 'allowed', 'padding')) \
@@ -224,7 +224,7 @@ def matrix_message(matrix: AllowedCollisions) -> AllowedCollisionMatrix:
     """
     Return the message of a matrix: rows for all names that have an entry, and the defaults.
 
-    The message has a value for each pair of names; without an entry, the defaults determine it.
+    The message has a value for each pair of names, from the defaults if the pair has no entry.
     """
     names, default_names = sorted(matrix.names), sorted(matrix.defaults)
     rows = [[matrix.allowed(name, other) for other in names] for name in names]

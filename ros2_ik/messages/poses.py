@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 def placement(position: 'Point | Vector3', rotation: 'Quaternion', what: str,
               status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> pin.SE3:
     """
-    Convert a Point or Vector3 [m] and a Quaternion to a pose; `what` is its name in errors.
+    Convert a Point or Vector3 [m] and a Quaternion to a pose; `what` is the pose's name in errors.
 
-    Raises RequestError for a number that is not finite, or a quaternion norm not within 1e-2 of 1.
+    Raises RequestError if a number is not finite, or if the quaternion's norm differs from 1 by
+    more than 1e-2.
     """
     numbers = [position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w]
     if not math.isfinite(sum(numbers)):

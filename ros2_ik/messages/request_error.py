@@ -29,7 +29,7 @@ def wrong(message: str) -> RequestError:
 
 
 def check_lengths(message: object, most: Mapping[str, int]) -> None:
-    """Raise RequestError if a field, a list or text, is longer than its limit in `most`."""
+    """Raise RequestError if a field (list or string) is longer than its limit in `most`."""
     # a request must not block the node for long: the limits bound the time of reading
     for field, limit in most.items():
         if (length := len(getattr(message, field))) > limit:

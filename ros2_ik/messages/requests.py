@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ros2_ik.srv import ComputeIK
 
 T = TypeVar('T', int, float)
-# largest lengths of fields: reading a request blocks the node
+# maximum lengths of fields, because reading a request blocks the node
 MAX_LENGTHS = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_joints': 200,
                'joint_change_names': 200}
 
@@ -45,12 +45,12 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
                  lookup: Lookup, checker_of: Callable[[Scene], CollisionChecker | None]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
-    Read a ComputeIK request or goal; return it with its checker (None: it needs or has none).
+    Read a ComputeIK request or goal; return it with its checker (None: not needed or no geometry).
 
-    The request may name frames of `scene`; `seed` has the joint values of its seed. `defaults` has
-    the attributes of core's Defaults. `checker_of` is called with the scene in which the request's
-    allowed collisions are allowed, if the request needs a checker; it returns None if there is no
-    geometry. Raises IKError. The name of the solver is checked by the search, not here.
+    The request may name frames of `scene`; `seed` has the joint values read from its field `seed`.
+    `defaults` has the attributes of core's Defaults. If the request needs a checker, `checker_of`
+    is called with a scene that includes the request's allowed collisions; it returns None if there
+    is no geometry. Raises IKError. The search, not this function, checks the name of the solver.
     """
     robot = scene.robot
     check_lengths(message, MAX_LENGTHS)
@@ -137,7 +137,7 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
 
 
 def _at_most(name: str, value: T, most: float, unit: str = '') -> T:
-    """Return the value of a field; raise RequestError if it is above parameter max_`name`."""
+    """Return the value of a field; raise RequestError if it exceeds the parameter max_<name>."""
     if value > most:
         raise wrong(f'{name} is {value:g}{unit}; parameter max_{name} allows {most:g}{unit}')
     return value
@@ -145,7 +145,7 @@ def _at_most(name: str, value: T, most: float, unit: str = '') -> T:
 
 def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
                       defaults: Defaults) -> dict[str, float] | None:
-    """Return the maximum change from the seed by joint name [rad, m], None without a limit."""
+    """Return the maximum changes from the seed [rad, m], by joint name, or None if unlimited."""
     # max_jump applies only to requests with `execute` that set no bound themselves
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
     names, changes = request.joint_change_names, request.joint_changes
@@ -159,9 +159,9 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
 
 def with_rules(scene: Scene, matrix: 'AllowedCollisionMatrix') -> Scene:
     """
-    Return the scene with the contacts that the `allowed_collisions` of a request allow.
+    Return the scene with the `allowed_collisions` of a request added.
 
-    Entries that do not allow anything change nothing. Raises RequestError.
+    Entries with the value false change nothing. Raises RequestError.
     """
     if not (matrix.entry_names or matrix.entry_values or matrix.default_entry_names
             or matrix.default_entry_values):

@@ -58,7 +58,7 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
 
 def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
     """
-    Return the values of a floating or planar joint; `place` is the child's pose in the parent.
+    Return the values of a floating or planar joint whose child link is at `place` in the parent.
 
     Floating: x y z qx qy qz qw; planar: x y theta.
     """

@@ -20,10 +20,9 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.shapes import read_shapes, shape_poses
 
-# limits of the objects in a request other than a change of the scene: their conversion blocks
-# other requests
-MAX_SHAPES = 100
-MAX_TRIANGLES = 20_000
+# limits of objects in requests that do not change the scene: converting objects blocks the node
+MAX_SHAPES = 100            # number of shapes of all objects
+MAX_TRIANGLES = 20_000      # number of triangles of all meshes
 ADD, REMOVE, APPEND, MOVE = range(4)
 OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
 
@@ -42,7 +41,7 @@ class ConversionContext(NamedTuple):
 
 
 def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
-    """Raise RequestError, before any conversion, if a request has too many shapes or triangles."""
+    """Raise RequestError, before any conversion, if there are too many shapes or triangles."""
     # a BoundingVolume has no field `planes`
     n_shapes = sum(len(each.primitives) + len(each.meshes) + len(getattr(each, 'planes', ()))
                    for each in objects)
@@ -81,7 +80,7 @@ def changed_attached(scene: Scene, message: AttachedCollisionObject,
 
 def operation_of(message: CollisionObject) -> int:
     """Return the operation of a message, ADD ... MOVE; raises RequestError."""
-    # a field of type byte is bytes of length 1 in rclpy
+    # in rclpy, a field of type byte is a bytes object of length 1
     value = message.operation
     number = value[0] if isinstance(value, bytes) else int(value)
     if number not in range(len(OPERATIONS)):
@@ -103,7 +102,7 @@ def _attach(scene: Scene, message: AttachedCollisionObject, context: ConversionC
     item, link, robot = message.object, message.link_name.removeprefix('/'), scene.robot
     if link not in robot.tree.links:
         raise UnknownLinkError(link, robot.tree.links)
-    # without shapes: the world object of that id is attached at its present pose
+    # without shapes, the world object of that id is attached at its present pose
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
         at = context.at(robot.moving_joints(link))
         return scene.attach(item.id, link, message.touch_links, at)
@@ -130,7 +129,7 @@ def _detach(scene: Scene, message: AttachedCollisionObject, context: ConversionC
 def _object(message: CollisionObject, context: ConversionContext) -> SceneObject:
     """Return the object of a message, with its pose in the frame of the header."""
     parts, pose = _shapes(message, context), read_pose(message.pose, 'pose')
-    # as in MoveIt: if there is one shape and no object pose, the shape's pose is the object's
+    # as in MoveIt, the pose of a single shape becomes the object's pose if the object has none
     if len(parts) == 1 and pose.isIdentity(0.0):
         pose, parts = parts[0].pose, [ShapeInstance(parts[0].shape)]
     return SceneObject(message.id, tuple(parts), pose, _subframes(message))

@@ -19,7 +19,7 @@ from ros2_ik.core.internals import Indices, ShapeInstance
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 
-# by type: name, number of dimensions, constructor from the dimensions
+# by type of primitive: name, number of dimensions, constructor from the dimensions
 _PRIMITIVES: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
     SolidPrimitive.BOX: ('BOX', 3, lambda size: Box(size)),
     SolidPrimitive.SPHERE: ('SPHERE', 1, lambda size: Sphere(size[0])),
@@ -34,8 +34,8 @@ def read_shapes(message: CollisionObject | BoundingVolume, detail: str) -> Read:
     """
     Read the shapes of a CollisionObject or BoundingVolume, with their poses.
 
-    A shape without a pose in the message gets the pose None, which means identity. `detail` is the
-    `Mesh.detail` of meshes. Raises RequestError.
+    A shape without a pose in the message gets the pose None. `detail` is the `Mesh.detail` of
+    meshes. Raises RequestError.
     """
     read: Read = []
     for kind, reader in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
@@ -94,11 +94,11 @@ Cell = tuple[int, int, int]     # corner of a node with the lowest coordinates [
 
 def read_octomap(message: Octomap) -> OcTree | None:
     """
-    Return the occupied cells of an Octomap message as a shape, None without any.
+    Return the occupied cells of an Octomap message as a shape, or None if there are none.
 
     Raises RequestError for data that is not a tree of type OcTree.
     """
-    # a leaf above the lowest level stands for edge^3 cells
+    # a leaf above the lowest level represents edge^3 cells
     data, blocks, count = np.asarray(message.data, dtype=np.int8).tobytes(), [], 0
     for low, edge in _leaves(data, bool(message.binary)):
         count += edge ** 3
@@ -112,15 +112,15 @@ def read_octomap(message: Octomap) -> OcTree | None:
 
 def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
     """
-    Yield the occupied leaves, depth first, as (lowest corner, edge) in cells.
+    Yield the occupied leaves as (lowest corner, edge length), in cells.
 
-    Binary format: two bytes per node, two bits per child: 0 unknown, 1 free, 2 occupied, 3 has
-    children. Full format: per node a float32 (log odds) and a byte with a bit per existing child.
+    Binary format: two bytes per node, two bits per child (0 unknown, 1 free, 2 occupied, 3 has
+    children). Full format: per node a float32 (log odds) and a byte whose bits mark its children.
 
     Source: octomap's OcTreeBaseImpl and OccupancyOcTreeBase.
     """
     half = 1 << (DEPTH - 1)
-    # nodes still to be read, next node last; their bytes follow from offset `at`
+    # `stack` has the nodes still to be read, the next node last; its bytes start at offset `at`
     stack, at, size = [((-half, -half, -half), 2 * half)], 0, 2 if binary else 5
     while stack:
         (x, y, z), edge = stack.pop()
@@ -132,14 +132,14 @@ def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
         else:
             value, mask = struct.unpack_from('<fB', data, at)
             states = [INNER * (mask >> i & 1) for i in range(8)]
-            # a leaf with log odds >= 0 is occupied with a probability >= 0.5
+            # log odds >= 0: the leaf is occupied with a probability of at least 0.5
             if not mask and value >= 0:
                 yield (x, y, z), edge
         # a child below the lowest level: not a valid tree
         if edge == 1 and any(states):
             break
         at, half = at + size, edge // 2
-        # child i is in the upper half of x, y, z if bits 0, 1, 2 of i are set
+        # child i is in the upper half along x, y or z if bit 0, 1 or 2 of i is set
         children = [((x + half * (i & 1), y + half * (i >> 1 & 1), z + half * (i >> 2 & 1)), half)
                     for i in range(8)]
         yield from (children[i] for i in range(8) if states[i] == OCCUPIED)
@@ -155,10 +155,10 @@ def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
 def write_part(part: ShapeInstance) \
         -> list[tuple[str, SolidPrimitive | MeshMessage | PlaneMessage, pin.SE3]]:
     """
-    Convert a part to shapes of a CollisionObject.
+    Convert a shape with a pose to shapes of a CollisionObject.
 
-    Returns for each shape its kind ('primitive', 'mesh' or 'plane'), its message and its pose, a
-    pinocchio.SE3. A HalfSpace becomes a plane, an OcTree one box per cell, and shapes without a
+    Returns the kind ('primitive', 'mesh' or 'plane'), the message and the pose (pinocchio.SE3) of
+    each shape. A HalfSpace becomes a plane, an OcTree one box per cell, and shapes without a
     message type become meshes.
     """
     shape, pose = part.shape, part.pose

@@ -7,7 +7,7 @@ TRAJECTORY, POSITION = '_controller', '_position_controller'   # suffixes of the
 
 def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[str, ...]]:
     """
-    Return the joints of each group with controllers, by group name.
+    Return the joints of each group that gets mock controllers, by group name.
 
     The group of config/<robot>.yaml comes first, then each SRDF group that shares no joint with an
     earlier group. Groups without joints, or with planar or floating joints, are left out.
@@ -25,7 +25,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
 
 
 def node_parameters(shipped: ShippedRobot, robot: Robot) -> dict[str, str | list[str]]:
-    """Return parameters of the node ros2_ik for the trajectory controllers of these groups."""
+    """Return parameters of the node ros2_ik for the trajectory controllers of all these groups."""
     groups = controlled_groups(shipped, robot)
     parameters: dict[str, str | list[str]] = {
         'controllers': [group + TRAJECTORY for group in groups]}

@@ -59,21 +59,21 @@ TF_RATE = 30.0    # rate of messages on /tf [Hz]
 
 class MockRobot(Node):
     """
-    Node that simulates a shipped robot, `robot`, which starts at home.
+    Node that simulates the shipped robot `robot`, which starts at home.
 
     It publishes robot_description and robot_description_semantic (latched), joint_states
-    (100 Hz) and TF. The joints follow the newest command of
-    - `<group>_controller`, a joint_trajectory_controller, and `<group>_position_controller`, a
-      position controller, of each of the controlled_groups. Parameter `active` names the active
-      controllers, at most one per joint; by default the trajectory controllers.
-    - `joint_command` (sensor_msgs/JointState), the interface of many simulators.
-    The parameters FAULTS simulate faults for tests.
+    (100 Hz) and TF. Each of the controlled_groups has a joint_trajectory_controller,
+    `<group>_controller`, and a position controller, `<group>_position_controller`. Parameter
+    `active` names the active controllers, at most one per joint; by default the trajectory
+    controllers. The joints follow the newest command, from an active controller or from the topic
+    `joint_command` (sensor_msgs/JointState), the interface of many simulators. The parameters
+    FAULTS simulate faults for tests.
     """
 
     def __init__(self, robot: str) -> None:
         super().__init__('mock_robot')
         self._robot, shipped = Robot.load(robot), shipped_robots()[robot]
-        # shared by all controllers, which are nodes of their own
+        # all controllers share this object; each of them is a node of its own
         self._body = MockJoints(self._robot, shipped.home)
         kinds = {TRAJECTORY: TrajectoryController, POSITION: PositionController}
         self._controllers: dict[str, MockController] = {
@@ -201,7 +201,7 @@ class MockRobot(Node):
             return
         at, message = Configuration(self._robot, self._robot.to_q(joints)), TFMessage()
         stamp = self.get_clock().now().to_msg()
-        # fixed joints as well, whose transforms robot_state_publisher sends on /tf_static
+        # including fixed joints, whose transforms robot_state_publisher would send on /tf_static
         for joint in self._robot.tree.joints.values():
             T = pin.SE3(np.array(at.transform(joint.child, joint.parent)))
             transform = TransformStamped(header=Header(stamp=stamp, frame_id=joint.parent),

@@ -17,11 +17,11 @@ def mock_hardware(shipped: ShippedRobot, robot: Robot) -> str:
 
 def with_ros2_control(urdf: str, joints: Mapping[str, float], mimics: Iterable[str] = ()) -> str:
     """
-    Return a URDF with a `ros2_control` tag for a system that mirrors its commands.
+    Return a URDF with a `ros2_control` tag for a system that returns commands as states.
 
     `joints` get a position command interface, and start at the given positions [rad, m]. `mimics`
-    are joints that follow others, with state interfaces only. An existing tag is removed, since
-    each joint can have one hardware only.
+    follow other joints, and get state interfaces only. Existing `ros2_control` tags are removed,
+    because a joint can belong to only one system.
     """
     root = ElementTree.fromstring(urdf)
     for old in root.findall('ros2_control'):

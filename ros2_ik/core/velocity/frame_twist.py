@@ -1,4 +1,4 @@
-"""Functions for velocity tasks only: twist of a frame, velocity of a rolling contact."""
+"""Functions of velocity IK only: the twist of a frame, and the contact of a rolling wheel."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class FrameTwist(RelativeFunction):
     """
-    Twist (6,) of a frame: a function with a Jacobian, but without a value.
+    Twist (6,) of a frame: a function with a Jacobian, whose value is always 0.
 
         f = 0,  df/dt = [linear; angular]     x y z [m], rx ry rz [rad]
 
-    Linear is the velocity of the frame's origin. Axes are those of `relative_to` (default: the
-    root frame) or, with `own_axes`, of the frame itself. Tasks of this function need a velocity
-    instead of a target: the value is always 0.
+    `linear` is the velocity of the frame's origin. The axes are those of `relative_to` (default:
+    the root frame) or, with `own_axes`, those of the frame itself. A task of this function needs
+    a velocity instead of a target.
     """
 
     frame: Frame
@@ -43,13 +43,13 @@ class FrameTwist(RelativeFunction):
 @dataclass(frozen=True, eq=False)
 class RollingContact(RelativeFunction):
     """
-    Contact of a wheel with a floor: height of the wheel, and velocity of the contact point (3,).
+    Contact (3,) of a wheel with a floor: velocity of the contact point, and height of the wheel.
 
         f = (0, 0, z - radius),  df/dt = velocity of the contact point on the wheel    x y z [m]
 
-    z is the height of the hub `frame` above the plane z = 0 of the floor `relative_to`. Rows are
-    along the floor's axes. Rows x and y are the slip velocity. Rolling without slip is not
-    holonomic, that is, no function of joint values: the value of these rows is always 0.
+    `frame` is the wheel's hub, and z its height above the floor, the plane z = 0 of `relative_to`.
+    The rows are along the axes of `relative_to`. The rates of rows x and y are the slip velocity.
+    Their values are always 0, because slip is not the derivative of a function of joint values.
     """
 
     frame: Frame

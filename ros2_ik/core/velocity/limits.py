@@ -1,4 +1,4 @@
-"""Limits of joints and frames, and barriers: bounds of functions that a motion must not cross."""
+"""Limits of joints and frames, and barriers, which keep functions within bounds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ PUSH = 0.25         # default of the largest speed back to a violated bound [uni
 
 
 class JointLimit(ABC):
-    """Base class of limits of joints."""
+    """Base class of joint limits."""
 
     gain = 1.0      # largest fraction of the distance to a position limit that a step may cover
 
@@ -60,10 +60,10 @@ class VelocityLimit(JointLimit):
     """
     Velocity limits [rad/s, m/s], by default those of the URDF.
 
-    `limit` is one number, an array for the columns of the tangent space (nv,), or a mapping from
-    joint names; joints that are not named keep the URDF's limit. 0 locks a joint. A floating base
-    has six numbers, along its own axes: linear [m/s], then angular [rad/s]. All limits are
-    multiplied by `scale`.
+    `limit` is one number for all joints, an array (nv,), or a mapping from joint names to numbers;
+    joints missing from the mapping keep the URDF's limit. 0 locks a joint. A floating base takes
+    six numbers, along its own axes: linear [m/s], then angular [rad/s]. All limits are multiplied
+    by `scale`.
     """
 
     limit: 'Mapping[str, float] | ArrayLike | None' = None
@@ -78,11 +78,11 @@ class VelocityLimit(JointLimit):
 @dataclass(frozen=True)
 class AccelerationLimit(JointLimit):
     """
-    Acceleration limits [rad/s^2, m/s^2]: one number, (nv,) or a mapping from joint names.
+    Acceleration limits [rad/s^2, m/s^2]: a number, an array (nv,) or a mapping from joint names.
 
-    Joints brake early enough to stop at their position limits, computed for discrete steps. Tasks
-    plan to brake at 70 % of the acceleration limits, to follow a jump of a target without
-    overshoot. 0 keeps the velocity of a joint; a velocity limit of 0 locks the joint.
+    Joints brake early enough, in discrete steps, to stop at their position limits. To stop at a
+    target, tasks use 70 % of the acceleration limits, so that a jump of the target causes no
+    overshoot. A limit of 0 keeps a joint's velocity constant; a velocity limit of 0 locks a joint.
     """
 
     limit: 'Mapping[str, float] | ArrayLike'
@@ -97,8 +97,8 @@ class CartesianVelocityLimit:
     """
     Limit of the linear [m/s] and angular [rad/s] velocity of a frame.
 
-    `linear` and `angular` are one number or three, along the axes of `relative_to` (default: the
-    root frame).
+    `linear` and `angular` are one number for all axes of `relative_to` (default: the root frame),
+    or three numbers, one per axis.
     """
 
     frame: str
@@ -113,13 +113,13 @@ class CartesianVelocityLimit:
 
     @property
     def most(self) -> Array:
-        """The limits of the rows of `function`, (6,)."""
+        """The limits (6,) of the rates of `function`."""
         return np.concatenate([_numbers(self.linear, 'linear velocity limit', 3),
                                _numbers(self.angular, 'angular velocity limit', 3)])
 
 
 def _numbers(value: object, what: str, count: int) -> Array:
-    """Return one number (repeated) or one for each row as (count,); raises InvalidOptionError."""
+    """Return `value` as an array (count,), repeating one number; raises InvalidOptionError."""
     array = np.full(count, row_numbers(value, what, InvalidOptionError, math.inf, count))
     if (array < 0).any():
         raise InvalidOptionError(f'{what} must not be negative: {value!r}')
@@ -127,7 +127,7 @@ def _numbers(value: object, what: str, count: int) -> Array:
 
 
 def _by_joint(robot: Robot, limit: object, default: Array, what: str) -> Array:
-    """Return `limit` as (nv,); joints missing in a mapping (None: all) get `default`."""
+    """Return `limit` as (nv,), with `default` for None and for joints missing from a mapping."""
     if limit is None:
         return default
     if not isinstance(limit, Mapping):
@@ -142,13 +142,13 @@ class Barrier:
     """
     Control barrier for lower <= f <= upper during a motion.
 
-    A step moves f towards a bound by at most a fraction of the remaining distance (a linear class
-    K function): `gain`, or the fraction for `gain_per_second`, see `Task`. If f is outside its
-    bounds, f returns at the same rate, limited to `push` [units of f per s]. A lower bound of
-    distances (`PairDistance`, `MinimumDistance`) must be one number for all rows; all points of
-    the pairs then keep this distance, as in a `CollisionBarrier`.
+    In a step, f approaches a bound by at most a fraction of the remaining distance (a linear class
+    K function). `gain` or `gain_per_second` sets this fraction, see `Task`. If f is outside its
+    bounds, each step reduces the violation by this fraction, at a rate of at most `push` [units of
+    f per s]. A lower bound of distances (`PairDistance`, `MinimumDistance`) must be one number for
+    all rows; it holds for all points of the pairs, as in a `CollisionBarrier`.
 
-    Raises the errors of `Constraint` for the bounds, and InvalidOptionError.
+    Raises InvalidOptionError and, for invalid bounds, the errors of `Constraint`.
     """
 
     def __init__(self, function: KinematicFunction, lower: 'ArrayLike' = -float('inf'),
@@ -162,12 +162,12 @@ class Barrier:
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
     def bind(self, robot: Robot, dt: float) -> 'list[DistanceConstraints | Barrier]':
-        """Return the barrier bound to a robot, as constraints on pairs, a barrier, or both."""
+        """Bind the barrier to a robot; return distance constraints, a bound barrier, or both."""
         bound = copy(self)
         bound.bounds = bounds = copy(self.bounds.bind(robot))
         function, margins = bounds.function, np.unique(bounds.lower)
-        # The gradient of a distance is that of the nearest points alone: while a row keeps these
-        # apart, other points may approach. DistanceConstraints therefore handle lower bounds.
+        # The gradient of a distance is valid for the nearest points only: a row keeps these points
+        # apart, but others may approach. Therefore, DistanceConstraints handle lower bounds.
         if not isinstance(function, CheckedDistance) or np.isinf(bounds.lower).all():
             return [bound]
         if len(margins) > 1:
@@ -176,7 +176,7 @@ class Barrier:
         distances = DistanceConstraints(
             self.name, function.checker, float(margins[0]), self.gain_in_step(dt), self.push, dt,
             function.narrowed)
-        # an upper bound of the distances remains with the function
+        # `bound` keeps only the upper bound of the distances
         bounds.lower = np.full_like(bounds.lower, -np.inf)
         return [distances] if np.isinf(bounds.upper).all() else [distances, bound]
 
@@ -190,11 +190,11 @@ class Barrier:
 
 class CollisionBarrier(Barrier):
     """
-    Barrier that keeps all pairs of a collision checker `margin` [m] apart.
+    Barrier that keeps all pairs of a collision checker at least `margin` [m] apart.
 
-    The quadratic program has rows for pairs that a few steps could bring to the margin, at most
-    for the nearest 40 pairs. `VelocityProgram.set_scene` replaces the checker when the scene
-    changes, and sets the velocities of moving objects. `options` are those of `Barrier`.
+    The quadratic program has rows for pairs that a few steps could bring to the margin, but for no
+    more than the 40 nearest. For a changed scene, call `VelocityProgram.set_scene`: it replaces
+    the checker and sets the velocities of moving objects. `options` are those of `Barrier`.
     """
 
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *,

@@ -30,10 +30,10 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: 'Arra
     """
     Make a task for the pose of a frame (Pink, mink: FrameTask, RelativeFrameTask).
 
-    `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3. If it is omitted (identity), set
-    it by `VelocityProgram.set_target` before the first step. `position_weight` and
-    `orientation_weight` are one number or three, along the target's axes; 0 masks an axis.
-    `weight`, one number or six, multiplies both.
+    `target` is the frame's pose in `relative_to` (default: the root frame), a (4, 4) array or
+    pinocchio.SE3. If you omit it, call `VelocityProgram.set_target` before the first step.
+    `position_weight` and `orientation_weight` are each one number, or three along the target's
+    axes; 0 masks an axis. `weight`, one number or six, multiplies both.
     """
     weights = [np.full(count, row_numbers(value, f'{name} of {frame}', InvalidTargetError,
                                           math.inf, count))
@@ -50,8 +50,8 @@ def twist_task(frame: str, twist: 'ArrayLike' = 0.0, *, relative_to: str | None 
     """
     Make a task for the velocity of a frame: [linear; angular] (6,) [m/s, rad/s].
 
-    Axes are those of `relative_to` (default: the root frame) or, with `own_axes`, of the frame.
-    The task is `scaled` by default: limits reduce the speed, but keep the direction.
+    The axes are those of `relative_to` (default: the root frame) or, with `own_axes`, of the frame
+    itself. The task is `scaled` by default: limits reduce the speed, but keep the direction.
     """
     return Task(FrameTwist(frame, relative_to, own_axes), None, velocity=twist,
                 **{'scaled': True, 'name': frame, **options})
@@ -67,8 +67,8 @@ def posture_task(target: JointValues, *, names: Sequence[str] | None = None,
     """
     Make a task for joint values (Pink: PostureTask).
 
-    `target` is a mapping from joint names, or values in the order of `names` (default: all
-    joints). Give `names` to exclude a mobile base.
+    `target` is a mapping from joint names to values (missing joints: 0), or values in the order of
+    `names` (default: all joints). To exclude a mobile base, pass the `names` of the other joints.
     """
     return Task(JointPositions(names, target), **{'name': 'posture', **options})
 
@@ -88,7 +88,7 @@ def joint_velocity_task(velocity: 'ArrayLike', *, names: Sequence[str] | None = 
 
 def low_acceleration_task(weight: 'ArrayLike', *, names: Sequence[str] | None = None,
                           **options: Any) -> Task:
-    """Make a task for joint velocities equal to the last step's (Pink: LowAccelerationTask)."""
+    """Make a task that keeps the joint velocities of the last step (Pink: LowAccelerationTask)."""
     return joint_velocity_task(PREVIOUS, names=names, weight=weight,
                                **{'name': 'low acceleration', **options})
 

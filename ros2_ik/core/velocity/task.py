@@ -1,4 +1,4 @@
-"""Tasks of velocity IK: desired values and rates of functions, and the gains of their errors."""
+"""Tasks of velocity IK: functions with desired values, desired rates and gains."""
 
 from copy import copy
 from dataclasses import replace
@@ -19,13 +19,13 @@ PREVIOUS = 'previous'   # value of Task's `velocity`: the velocity of the last s
 
 def step_gain(gain: float, rate: float | None, name: str, dt: float = 1.0) -> float:
     """
-    Return the fraction of an error that a step of `dt` [s] removes, in (0, 1].
+    Return the fraction, in (0, 1], of an error that a step of `dt` [s] removes.
 
     `gain` is this fraction, unless a `rate` [1/s] (gain_per_second) is given. Raises
     InvalidOptionError, which names the task, barrier or limit.
     """
     if rate is not None:
-        # exponential decay: independent of the length of the steps
+        # exponential decay, which does not depend on the length of the steps
         return -math.expm1(-dt * positive(rate, f'gain_per_second of {name}', InvalidOptionError))
     if positive(gain, f'gain of {name}', InvalidOptionError) > 1:
         raise InvalidOptionError(f'gain of {name} must be in (0, 1], not {gain!r}; for a rate use '
@@ -35,17 +35,17 @@ def step_gain(gain: float, rate: float | None, name: str, dt: float = 1.0) -> fl
 
 class Task:
     """
-    Desired value `target` (m,) and desired rate `velocity` (m,) [units of f per s] of a function.
+    Desired value `target` (m,) and rate `velocity` (m,) [units of f per s] of a function f.
 
-    In a step of dt the function should change by step = gain (target - f) + velocity dt. The task
-    adds the cost 1/2 weight |J dq - step|^2; `weight` is one number or one for each row. A task
+    In a step of dt [s], f should change by step = gain (target - f) + velocity dt. The task adds
+    the cost 1/2 weight |J dq - step|^2; `weight` is one number, or one number per row. A task
     without target (None) adds 1/2 weight |J v - velocity|^2, independent of dt.
 
     `gain`, in (0, 1], is the fraction of the error that one step removes; a `gain_per_second` k
     sets the fraction to 1 - exp(-k dt). Tasks with a lower `priority` number come first: tasks of
     the next priority use only the remaining degrees of freedom. Limits can make a `scaled` task
-    slower, but do not change its direction: J dq = s step with the largest possible s in [0, 1],
-    common to all scaled tasks of any priority. `lm_damping` adds the damping factor lm_damping
+    slower, but do not change its direction: J dq = s step, where s in [0, 1] is as large as
+    possible, and the same for all scaled tasks. `lm_damping` adds the damping factor lm_damping
     weight |gain error|^2 to the joints that the task moves, so that the robot comes to rest if a
     target is beyond reach; 0 disables this damping.
 
@@ -77,12 +77,12 @@ class Task:
                                        InvalidOptionError)
         self.priority = whole(priority, f'priority of {self.name}', InvalidOptionError, least=0)
         self.scaled = bool(scaled)
-        # the rows of a function may depend on the robot; then `bind` checks the lengths
+        # the number of rows may depend on the robot; then `bind` checks the lengths
         if function.labels:
             self._spread(function.labels)
 
     def bind(self, robot: Robot) -> 'Task':
-        """Return a copy bound to a robot, with a smooth function and numbers for each row."""
+        """Return a copy bound to a robot: the function is smooth, arrays have one item per row."""
         bound = copy(self)
         bound.function = self.function.bind(robot)
         bound._spread(bound.function.labels)
@@ -104,12 +104,12 @@ class Task:
 
     @property
     def is_at_reference(self) -> bool:
-        """True if the target is f = 0, so that `toward` can replace the function's reference."""
+        """True if the target is the function's reference (f = 0), which `toward` replaces."""
         return (self.unbound.function.spec.reference_field is not None
                 and self.target is not None and not self.target.any())
 
     def toward(self, reference: object, robot: Robot) -> 'Task':
-        """Return this task with another reference of its function, bound to the robot."""
+        """Return a copy bound to the robot, whose function has another reference."""
         task, spec = copy(self.unbound), self.unbound.function.spec
         changed: Any = {spec.reference_field: reference}
         task.function = replace(spec, **changed)   # type: ignore[type-var]

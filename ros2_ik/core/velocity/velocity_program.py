@@ -1,4 +1,4 @@
-"""The velocity program: tasks, limits and barriers, bound once for a loop of steps."""
+"""The velocity program: tasks, limits and barriers, bound to a robot once for many steps."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 import math
@@ -34,7 +34,7 @@ from ros2_ik.core.velocity.velocity_result import (
     VelocityStatus,
 )
 
-DAMPING = 1e-9      # default weight of |dq|^2
+DAMPING = 1e-9      # default weight of 1/2 |dq|^2
 MAX_SEARCHES = 3    # largest number of solves of a step that approaches pairs without rows
 OWN_EXCESS = 1e-6   # a step is halved if it exceeds the driven joints' own excess by this [m]
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
@@ -49,16 +49,16 @@ class VelocityProgram:
     A controller that computes joint velocities for consecutive steps of `dt` [s].
 
     Each step solves one quadratic program per priority: minimize the cost of the tasks plus
-    damping |dq|^2, subject to limits, barriers and tasks in `constraints`. A step always has a
-    result. If requirements conflict, the order of precedence is: velocity limits, acceleration
-    limits, position limits, distances and barriers, tasks in `constraints`, tasks by priority.
-    (Joints brake early enough for position limits, so these are violated only if a joint starts
-    outside of them or moves towards them too fast.) A step that would still cross a barrier or
-    come too near to an obstacle is halved, up to 8 times, regardless of acceleration limits.
+    1/2 damping |dq|^2, subject to limits, barriers and tasks in `constraints`. If these conflict,
+    the step still has a result. The order of precedence is: velocity limits, acceleration limits,
+    position limits, distances and barriers, tasks in `constraints`, tasks by priority. (Joints
+    brake early enough for position limits: a joint crosses its limit only if it starts outside, or
+    initially moves towards the limit too fast.) A step that would still cross a barrier or come
+    too near to an obstacle is halved, up to 8 times, regardless of acceleration limits.
 
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () means no limits.
-    `kinetic_energy` is the weight of 1/2 v^T M v: with it the motion prefers light links. `locked`
-    joints and the SRDF's passive joints do not move. `driven` joints are moved by another
+    `kinetic_energy`, the weight of the energy 1/2 v^T M v, makes the motion prefer light links.
+    `locked` joints and the SRDF's passive joints do not move. `driven` joints are moved by another
     controller: they keep the velocity passed to `reset`, and tasks and barriers account for their
     motion. The velocity of the last step is stored for acceleration limits; `reset` replaces it.
     A program must not be used by two threads at the same time.
@@ -80,7 +80,7 @@ class VelocityProgram:
         functions = [*(task.function for task in (*soft, *hard)),
                      *(barrier.bounds.function for barrier in bounded),
                      *(limit.function.bind(robot) for limit in frames)]
-        # all joints are active in the program: values of locked joints may differ in each step
+        # all joints are active: even locked joints may have other values in each step
         self._program = Program(robot, functions, ActiveJoints(robot, robot.joint_names),
                                 robot.neutral)
         self._rows = np.zeros((row.NUMBERS, self._program.size))
@@ -90,7 +90,7 @@ class VelocityProgram:
             tuple((task.name, task.place) for task in self.tasks if task.task.target is not None),
             (*((task.name, task.place) for task in self.tasks), *bounds),
             tuple(joint.name for joint in robot.joints for _ in range(joint.velocity_size)))
-        # numbers of the joints: limits, and state between steps (see velocity_rows)
+        # table of the joints: limits, and the state between steps (see velocity_rows)
         self._box = np.empty((row.COLUMN_NUMBERS, robot.nv))
         self._no_gaps = np.zeros((0, robot.nv + row.NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
@@ -100,7 +100,7 @@ class VelocityProgram:
         self._last_velocity = np.zeros(robot.nv)
 
     def _bind_barriers(self, barriers: Sequence[Barrier]) -> list[Barrier]:
-        """Bind barriers to the robot; store constraints on distances, return other barriers."""
+        """Bind barriers to the robot; store distance constraints, and return other barriers."""
         for barrier in barriers:
             if not isinstance(barrier, Barrier):
                 raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
@@ -111,7 +111,7 @@ class VelocityProgram:
         return [one for one in bound if isinstance(one, Barrier)]
 
     def _bind_tasks(self, soft: Sequence[Task], hard: Sequence[Task]) -> None:
-        # priorities as ranks 0, 1, 2 ..., which are the kinds of soft rows
+        # the rank of a priority (0, 1, 2 ...) is the kind of its soft rows
         ranks = {priority: rank for rank, priority
                  in enumerate(sorted({task.priority for task in soft}))}
         kinds = [*(row.SCALED if task.scaled else ranks[task.priority] for task in soft),
@@ -120,7 +120,7 @@ class VelocityProgram:
                       for number, (task, kind) in enumerate(zip([*soft, *hard], kinds,
                                                                 strict=True))]
         self._following = [task for task in self.tasks if task.task.follows_previous]
-        # limbs of the tasks of each priority, then the limbs of hard and scaled tasks
+        # limbs (joints coupled by tasks) of each priority, then those of hard and scaled tasks
         levels = [[(task.function, task.place)
                    for task, kind in zip(self.tasks, kinds, strict=True) if kind == level]
                   for level in range(max(len(ranks), 1))]
@@ -130,8 +130,8 @@ class VelocityProgram:
 
     def _enter_bounds(self, barriers: Sequence[Barrier],
                       frames: Sequence[CartesianVelocityLimit]) -> list[tuple[str, slice]]:
-        """Write barriers of functions and limits of frames; return their names and rows."""
-        # LOWER, UPPER: bounds of barriers' values; SLOWEST, FASTEST: bounds of frames' rates
+        """Write bounds of barriers and of frame velocities to the rows; return names and rows."""
+        # LOWER, UPPER: bounds of barriers; SLOWEST, FASTEST: bounds of frame velocities
         numbers, places = self._rows, self._program.rows[len(self.tasks):]
         numbers[row.LOWER] = numbers[row.SLOWEST] = -np.inf
         numbers[row.UPPER] = numbers[row.FASTEST] = np.inf
@@ -151,13 +151,13 @@ class VelocityProgram:
 
     def _enter_limits(self, limits: Sequence[JointLimit | CartesianVelocityLimit]) -> None:
         box = self._box
-        # no limits at first; each limit enters its rows
+        # start without limits; then each limit fills its rows
         box[:], box[row.LOW] = np.inf, -np.inf
         box[row.POSITION:] = 0.0
         for limit in limits:
             if isinstance(limit, JointLimit):
                 limit.enter(self.robot, box)
-                # the smallest gain of all limits holds for all position limits
+                # the smallest gain of all limits applies to all position limits
                 self._options[2] = min(self._options[2], limit.gain)
             elif not isinstance(limit, CartesianVelocityLimit):
                 raise InvalidOptionError(
@@ -167,14 +167,14 @@ class VelocityProgram:
     def _lock_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):
             self._box[row.SPEED, joint.columns] = 0.0
-        # acceleration 0 fixes the velocity of a driven joint to that of the last step
+        # an acceleration limit of 0 keeps a driven joint at the velocity of the last step
         for joint in map(self.robot.joint, driven):
             self._box[row.SPEED, joint.columns] = np.inf
             self._box[row.ACCELERATION, joint.columns] = 0.0
             self._box[row.LOW, joint.columns] = -np.inf
             self._box[row.HIGH, joint.columns] = np.inf
-        # braking time per step length, 1 / (a dt): its product with |dq| is |v| / a. It is 0 for
-        # joints without an acceleration limit, which can stop at once, and for driven joints.
+        # braking time per displacement in a step, 1 / (a dt): multiplied by |dq|, it is |v| / a; 0
+        # for driven joints, and for joints without an acceleration limit, which can stop at once
         a = self._box[row.ACCELERATION]
         self._braking = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
                                   where=(a > 0) & np.isfinite(a))
@@ -189,8 +189,8 @@ class VelocityProgram:
         The form of a target depends on the function: a pose for frame tasks, a rotation for
         orientations, joint values for postures, a point (3,) for gaze tasks, a direction (3,) for
         axis alignment, numbers (m,) for other functions. Raises InvalidTargetError for an unknown
-        task, a wrong shape, numbers that are not finite, or a target for a task without target; it
-        does not change the task then.
+        task, a wrong shape, numbers that are not finite, or a target for a task without target;
+        the task is then unchanged.
         """
         self._task(task).set_target(target, velocity)
 
@@ -198,7 +198,7 @@ class VelocityProgram:
         """
         Replace the weight of a task: one number or one for each row (m,); 0 disables a row.
 
-        Raises InvalidTargetError for an unknown task, a wrong shape, and numbers that are negative
+        Raises InvalidTargetError for an unknown task, a wrong shape, or numbers that are negative
         or not finite.
         """
         self._task(task).set_weight(weight)
@@ -208,8 +208,8 @@ class VelocityProgram:
         """
         Replace the gain of a task: a fraction per step, or a rate [1/s]; see `Task`.
 
-        Raises InvalidTargetError for an unknown task or one without target, InvalidOptionError for
-        an invalid gain.
+        Raises InvalidTargetError for an unknown task or a task without target, InvalidOptionError
+        for an invalid gain.
         """
         self._task(task).set_gain(gain, gain_per_second)
 
@@ -226,10 +226,10 @@ class VelocityProgram:
         """
         Use another scene from the next step on, for all barriers with lower bounds of distances.
 
-        `velocities` (3,) [m/s] of moving objects, by name, are in the root frame; the robot evades
-        these objects. Tasks and upper bounds of distances continue to use the scene with which
-        they were made. With `owned`, `move_objects` moves objects in this checker itself,
-        instead of in a copy. Raises InvalidOptionError if the program has no barrier of distances.
+        `velocities` maps names of moving objects to velocities (3,) [m/s] in the root frame; the
+        robot evades these objects. Tasks and upper bounds of distances continue to use the scene
+        with which they were made. With `owned`, `move_objects` moves objects in this checker
+        itself, not in a copy. Raises InvalidOptionError if the program has no such barrier.
         """
         moving = self._checked_velocities(velocities)
         for distances in self._distances:
@@ -240,7 +240,7 @@ class VelocityProgram:
         """
         Move world objects of the scene; much faster than `set_scene`.
 
-        `poses`, by name, are (4, 4) arrays or pinocchio.SE3 in the root frame; other objects stay.
+        `poses` maps names to (4, 4) arrays or pinocchio.SE3 in the root frame; other objects stay.
         `velocities` are as in `set_scene`. The first move copies the checker, unless it is owned.
 
         Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
@@ -274,7 +274,7 @@ class VelocityProgram:
         Compute the velocity at the configuration q (nq,), and the configuration after the step.
 
         Raises InvalidStateError for a q that is not finite or of the wrong length, and the errors
-        of `UserFunction`s; other failures are a status of the result.
+        of `UserFunction`s; for other failures, see the status of the result.
         """
         q = self._prepare(q)
         found = self._solve_with_distances(q) if self._distances else self._solve(q, [])
@@ -299,7 +299,7 @@ class VelocityProgram:
         gaps = near[0].rows if near else self._no_gaps
         if len(near) > 1:
             gaps = np.vstack([each.rows for each in near])
-        # the compiled step moves x from q to the end and fills rows, box, step and missed
+        # the compiled step moves x to the end of the step, and fills rows, box, step and missed
         x, step = q.copy(), np.empty(self.robot.nv)
         missed = np.empty(self._program.size + len(gaps) + len(row.LIMITS))
         code, scale = self._program.run(
@@ -309,10 +309,10 @@ class VelocityProgram:
                            self._box[_RANGE].copy(), missed, tuple(near))
 
     def _inertia(self, q: Array) -> Array:
-        """Return the weighted mass matrix (nv, nv), or (0, 0) without kinetic energy."""
+        """Return the weighted mass matrix (nv, nv), or an empty one if the weight is 0."""
         if self.kinetic_energy == 0:
             return _NO_INERTIA
-        # not Convention.LOCAL: with mimic joints pinocchio 4.1 then adds to the old content of M
+        # not Convention.LOCAL: with mimic joints, pinocchio 4.1 would add to M's old content
         M = pin.crba(self.robot.model, self.robot.scratch_data(), q, pin.Convention.WORLD)
         # crba fills the upper triangle only
         whole: Array = self.kinetic_energy * (np.triu(M) + np.triu(M, 1).T)
@@ -329,8 +329,8 @@ class VelocityProgram:
             if all(each is None for each in changed):
                 break
             near = [old if new is None else new for old, new in zip(near, changed, strict=True)]
-        # Rows are linear and refer to the nearest points of a pair: other points, or a curved
-        # path, may come nearer than rows predict. Halve the step until all distances are valid.
+        # Rows are linear and refer to the nearest points of a pair: as paths are curved, and other
+        # points may approach, distances may be smaller than predicted. Then halve the step.
         # (Measured without halving: arms came as near as 4 mm with a margin of 10 mm.)
         driven = self._box[row.ACCELERATION] == 0
         excess, allowed = self._excess_at(found.q), (0.0,) * len(self._distances)
@@ -353,11 +353,11 @@ class VelocityProgram:
         return found._replace(code=kernel.RELAXED if is_relaxed else found.code, excess=excess)
 
     def _excess_at(self, end: Array) -> tuple[float, ...]:
-        """Return the excess of each barrier of distances at `end` (nq,), the end of a step."""
+        """Return the violation [m] of each barrier of distances at `end` (nq,) of a step."""
         return tuple([distances.excess_at(end) for distances in self._distances])
 
     def near_pairs(self, within: float) -> list[NearPair]:
-        """Return the pairs of the last step with a gap below `within` [m], smallest gap first."""
+        """Return pairs of the last step with distance - margin < `within` [m], nearest first."""
         found = [pair for distances in self._distances for pair in distances.near_pairs(within)]
         return sorted(found, key=lambda pair: pair.gap)
 

@@ -51,8 +51,8 @@ class VelocityResult:
     The velocity of one step, and the configuration after the step.
 
     `v` (nv,) is the velocity [rad/s, m/s], `q` (nq,) the configuration. `scale`, in [0, 1], is the
-    fraction of the requested step that scaled tasks make; halving the step before a bound halves
-    `scale`, too. `errors`, `relaxed` and `active_limits` are computed when they are read.
+    fraction of the requested step that scaled tasks move; if the step is halved to stay within a
+    bound, so is `scale`. `errors`, `relaxed` and `active_limits` are computed when they are read.
     """
 
     v: Array
@@ -82,7 +82,7 @@ class VelocityResult:
         labels = [label for near in self._numbers.near for label in near.labels]
         others = missed[self._numbers.values.shape[1]:].tolist()
         found += zip([*labels, *LIMITS], others, strict=True)
-        # both are empty without barriers of distances
+        # `near` and `excess` are empty if there are no barriers of distances
         found += zip((near.barrier for near in self._numbers.near), self._numbers.excess,
                      strict=True)
         largest = dict[str, float]()
@@ -93,7 +93,7 @@ class VelocityResult:
 
     @cached_property
     def active_limits(self) -> tuple[str, ...]:
-        """Joints at a limit of this step, each as '<joint> lower' or '<joint> upper'."""
+        """Joints whose step is as large as limits permit: '<joint> lower' or '<joint> upper'."""
         if self.status is VelocityStatus.NO_STEP:
             return ()
         step, (low, high) = self._numbers.step, self._numbers.ends

@@ -59,7 +59,7 @@ class MockController(Node):
 
 class PositionController(MockController):
     """
-    Commands the positions of each message on `~/commands` (std_msgs/Float64MultiArray).
+    Controller that commands the positions received on `~/commands` (std_msgs/Float64MultiArray).
 
     Messages of the wrong length, or with numbers that are not finite, are dropped with a warning.
     """

@@ -7,7 +7,7 @@ from ros2_ik.core import Array, Robot
 
 POSITION_TOLERANCE = 1e-6   # accepted excess over a position limit, due to rounding [rad, m]
 VELOCITY_TOLERANCE = 1.02   # accepted multiple of a velocity limit, due to sampling
-# accepted displacement / (velocity limit * cycle): two streamed commands may arrive in one cycle
+# accepted ratio of displacement to velocity limit * cycle time: a cycle may get two commands
 BURST_TOLERANCE = 2.2
 STEP_TOLERANCE = 1e-3       # smallest displacement in a cycle that can be a defect [rad, m]
 
@@ -19,8 +19,8 @@ class MockJoints:
     - `names`: the joints that can be commanded.
     - `position`, `velocity`: state after the last `move`, by joint [rad, rad/s; m, m/s].
     - `commanded`: the last command of each joint.
-    - `blocked`: the joints are stuck. When released, they move to their commands at their velocity
-      limits.
+    - `blocked`: True if the joints are stuck. Once released, they move to their commands at their
+      velocity limits.
     - `time_scale`: rate of the controllers' time relative to the clock, as set by a speed slider.
     - `behind`: delay of the controllers' time behind the clock [ns].
     """
@@ -47,7 +47,7 @@ class MockJoints:
     def command(self, names: Sequence[str], positions: Sequence[float] | Array,
                 velocities: Sequence[float] | Array | None = None) -> None:
         """
-        Command positions, which joints that are not blocked reach at the next `move`.
+        Command positions, which the joints reach in the next `move` unless they are or were stuck.
 
         Without `velocities`, the measured velocities are displacement / cycle time.
         """
@@ -60,14 +60,14 @@ class MockJoints:
         """
         Move the joints for a cycle of `seconds`.
 
-        Returns texts on new defects of the motion, for the log.
+        Returns descriptions of new defects of the motion, for the log.
         """
         before = self.position
         if self.blocked:
             self._catching_up.update(before)
         self.position = {name: self._reached(name, seconds) for name in before}
         steps = {name: position - before[name] for name, position in self.position.items()}
-        # a commanded velocity counts as the measured one, unless the joint was stuck
+        # a commanded velocity becomes the measured velocity, unless the joint is or was stuck
         self._speeds = {name: speed for name, speed in self._speeds.items()
                         if name not in self._catching_up}
         self.velocity = {name: step / seconds for name, step in steps.items()} | self._speeds
@@ -112,5 +112,5 @@ class MockJoints:
         for name, (leader, multiplier, offset) in self._mimics.items():
             position, velocity = states[leader]
             states[name] = multiplier * position + offset, multiplier * velocity
-        # in alphabetical order, as joint_state_broadcaster publishes them
+        # in alphabetical order: drivers need not publish the joints in the order of the URDF
         return dict(sorted(states.items()))

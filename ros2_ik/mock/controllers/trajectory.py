@@ -31,7 +31,7 @@ class Trajectory:
     Motion from a state through knots; times count from `stamp` [ns] (0: from the start).
 
     Interpolation between two knots is linear with positions only, cubic if both have velocities,
-    and quintic if both have accelerations as well. After the last knot, the joints rest there.
+    and quintic if both have accelerations as well. At the last knot, the joints come to rest.
     """
 
     def __init__(self, knots: Sequence[Knot], stamp: int = 0) -> None:
@@ -47,7 +47,7 @@ class Trajectory:
     def begin(self, now: int, position: Array, velocity: Array, turning: Sequence[bool],
               behind: int = 0) -> None:
         """
-        Start the motion at time `now` [ns] from a state, positions and velocities (n,).
+        Start the motion at time `now` [ns] from positions and velocities, (n,) each.
 
         If the first knot is in the past, the motion starts between knots. `behind` [ns] is the
         delay of `now` behind the clock of the stamp. Joints that are `turning` (continuous) move
@@ -55,12 +55,12 @@ class Trajectory:
         """
         start = self._stamp - behind if self._stamp else now
         first = self._given[0].position
-        # shift the knots of continuous joints by whole turns, next to the current positions
+        # shift the knots of continuous joints by whole turns, so that the first is near the start
         turns = np.round((position - first) / (2 * np.pi)) * (2 * np.pi)
         shift = np.where(np.array(turning) & np.isfinite(turns), turns, 0.0)
         self._knots = [knot._replace(time=start + knot.time, position=knot.position + shift)
                        for knot in self._given]
-        # the motion from the current state to the first knot
+        # begin with a motion from the start to the first knot
         if now < self._knots[0].time:
             self._knots.insert(0, Knot(now, position, velocity))
 
@@ -89,7 +89,7 @@ def _polynomial(start: Knot, end: Knot) -> BPoly:
         ends = [[*ends[0], start.velocity], [*ends[1], end.velocity]]
         if start.acceleration is not None and end.acceleration is not None:
             ends = [[*ends[0], start.acceleration], [*ends[1], end.acceleration]]
-    # the number of derivatives at both ends sets the degree
+    # the number of derivatives at both ends determines the degree
     return BPoly.from_derivatives([0.0, (end.time - start.time) * SECONDS_PER_NANOSECOND], ends)
 
 
@@ -98,7 +98,7 @@ def refusal(message: JointTrajectory, joints: Sequence[str], now: int) -> str:
     Return why the controller refuses a trajectory, or ''.
 
     `now` is the controller's time [ns]. Like the real controller, this does not check limits, NaN,
-    duplicate names, and the distance from the current state.
+    duplicate names or the distance from the current state.
     """
     names, points = message.joint_names, message.points
     if len(names) != len(joints) or not {*names} <= {*joints}:

@@ -1,4 +1,4 @@
-"""Mock of a joint_trajectory_controller, with its action if control_msgs is installed."""
+"""Mock of a joint_trajectory_controller, with its action if control_msgs has that action."""
 
 from collections.abc import Sequence
 from typing import Any, TYPE_CHECKING
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 class TrajectoryController(MockController):
     """
-    Follows trajectories on `~/joint_trajectory` (trajectory_msgs/JointTrajectory).
+    Controller that follows trajectories on `~/joint_trajectory` (trajectory_msgs/JointTrajectory).
 
-    A new trajectory replaces the current one. As in joint_trajectory_controller 4.17, it starts at
-    the measured state of the last cycle, so the first command is one cycle ahead of that state.
-    `~/controller_state` reports only the speed scaling. The action `~/follow_joint_trajectory` is
-    offered if control_msgs has it.
+    A new trajectory replaces the current one. As in joint_trajectory_controller 4.17, each starts
+    at the measured state of the last cycle; the first command is one cycle ahead of that state.
+    `~/controller_state` reports only the speed scaling. If control_msgs has FollowJointTrajectory,
+    the controller offers the action `~/follow_joint_trajectory`.
     """
 
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
@@ -95,14 +95,14 @@ class TrajectoryController(MockController):
             joint_names=self.joints, speed_scaling_factor=self.body.time_scale))
 
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
-        """Start a trajectory; return whether it starts with a step from the measured positions."""
+        """Begin a trajectory; return whether it begins with a jump from measured positions."""
         # the measured state is that of the last update, so the motion starts at that time
         start, measured = self._last_update or now, self._measured()
         trajectory.begin(start, *measured, self.body.turning(self.joints), self.body.behind)
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
     def _measured(self) -> tuple[Array, Array]:
-        """Return measured positions and velocities, (n,) each; velocities in controller time."""
+        """Return measured positions and velocities, (n,) each, per second of controller time."""
         position, velocity = self.body.position, self.body.velocity
         return (np.array([position[joint] for joint in self.joints]),
                 np.array([velocity[joint] for joint in self.joints]) / self.body.time_scale)
@@ -110,11 +110,11 @@ class TrajectoryController(MockController):
 
 class GoalWatch:
     """
-    Action server whose goals replace the controller's trajectory; monitors the current goal.
+    Action server that passes goals to the controller, and monitors the current goal.
 
     A new goal aborts the current goal. After a cancel, the controller holds the measured position.
-    A goal without goal tolerances succeeds at the end of its time, wherever the joints are. No
-    feedback is published.
+    A goal without goal tolerances succeeds at the end of its duration, wherever the joints are.
+    The server publishes no feedback.
     """
 
     def __init__(self, controller: TrajectoryController) -> None:
@@ -175,7 +175,7 @@ class GoalWatch:
             self._check_tolerances(now - trajectory.end)
 
     def _check_tolerances(self, late: int) -> None:
-        # path tolerances before the end, goal tolerances after it; `late`: time since the end [ns]
+        # path tolerances hold before the end, goal tolerances after it; `late`: time after it [ns]
         request, errors = self._goal.request, self._errors()
         path = _tolerances(request.path_tolerance, errors)
         end = _tolerances(request.goal_tolerance, errors)

@@ -1,1 +1,1 @@
-"""Adapters that send motions to the robot's controllers, by kind."""
+"""Adapters that send motions to the robot's controllers, one class per kind of controller."""

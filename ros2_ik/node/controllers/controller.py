@@ -68,7 +68,7 @@ class Controller(ABC):
     """
     Adapter to one controller of the robot, which moves `joints` (in the order of its commands).
 
-    Each motion is sent as a whole when it starts, and replaces the previous motion.
+    `start` takes a whole motion, which replaces the previous motion.
 
     `failure` is the reason why the current motion cannot continue, or ''. `refused` is True if the
     controller rejected the motion. `began` is the start of the current motion, or the time of the
@@ -98,7 +98,7 @@ class Controller(ABC):
     @property
     @abstractmethod
     def output(self) -> ServoOutput:
-        """The encoder of commands by the servo's process, valid after `prepare`."""
+        """Encoder with which the servo's process makes commands; valid after `prepare`."""
 
     @property
     def foreign_goal(self) -> str:
@@ -109,7 +109,7 @@ class Controller(ABC):
 
     @abstractmethod
     def start(self, motion: Motion, join: float) -> None:
-        """Send a motion that starts after `join` [s]; until then, joints move or stay there."""
+        """Send a motion that starts after `join` [s]; until then, joints move to its start."""
 
     def _begin(self, motion: Motion, braking: bool, join: float = 0.0) -> None:
         if not braking:
@@ -183,8 +183,8 @@ def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
     Return whether braking, started `left` [s] before a motion's end, would overshoot the goal.
 
-    A joint may pass its goal position on a curved motion long before the end, so durations are
-    compared then.
+    On a curved motion, a joint may pass its goal position long before the end. Therefore, the
+    remaining time is compared with the braking time.
     """
     if motion.is_curved:
         return left <= braking.duration
@@ -196,7 +196,7 @@ def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters')
     """Return the velocity, acceleration and jerk limits of joints, without scaling."""
     def chosen(kind: str, usual: float) -> Array:
         return np.array([parameters.limit(joint, kind) or usual for joint in joints])
-    # the smaller velocity limit of URDF and parameters; 0 means unset
+    # the smaller of the velocity limits in URDF and parameters; 0 means unset
     of_urdf = [robot.joint(joint).velocity_limit or math.inf for joint in joints]
     velocity = np.minimum(of_urdf, chosen('velocity', math.inf))
     return MotionLimits(
