@@ -48,7 +48,7 @@ class IKNode(Node):
     def __init__(self) -> None:
         super().__init__('ros2_ik', automatically_declare_parameters_from_overrides=True)
         log = self.get_logger()
-        # rclpy needs 0.1 s for its first log line, too long for a callback
+        # log now: rclpy needs 0.1 s for its first log line, too long for a callback
         log.info('starting')
         parameters = Parameters(self)
         self._pool = Pool(parameters.workers, log)
@@ -93,7 +93,7 @@ class IKNode(Node):
         self._reminder = timer(self, REMINDER_PERIOD, self._remind)
 
     def _remind(self) -> None:
-        """Log a warning about missing inputs, and an error about another node of this name."""
+        """Log missing inputs, unusable controllers, and another node of the same name."""
         log = self.get_logger()
         if self.get_parameter('use_sim_time').value and not self.get_clock().now().nanoseconds:
             log.warning('use_sim_time is true, but nothing was received on /clock: the age of '
@@ -109,12 +109,12 @@ class IKNode(Node):
                         throttle_duration_sec=60.0)
 
     def _on_robot(self, robot: Robot) -> None:
-        """Replace the robot of all parts; raises IKError if it does not fit the scene."""
-        # before anything is changed
+        """Replace the robot in the whole node; raises IKError if the scene does not fit it."""
+        # first: this may raise IKError, before anything is changed
         scene = self._scene.of_robot(robot)
-        # before all other parts, to stop motions under way
+        # before the other changes, to stop motions under way
         self._motions.set_robot(robot)
-        # searches for the previous robot
+        # cancel the searches for the previous robot
         self._pool.cancel()
         self._pool.set_robot(robot, self._scene.geometry.options)
         self._joint_states.set_robot(robot)
@@ -153,7 +153,7 @@ class IKNode(Node):
         """Stop motions, answer open requests with their best results, then end the workers."""
         # first of all, to brake motions under way
         self._motions.close()
-        # a robot description that comes now could take seconds to load
+        # a robot description that arrives now could take seconds to load
         for subscription in self._descriptions:
             self.destroy_subscription(subscription)
         self._pool.end()
@@ -176,10 +176,10 @@ def run() -> int:
     """Run the node until a signal ends it; return the exit code."""
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    # rclpy raises various types: for an unwritable log directory, and for wrong arguments
+    # rclpy raises various types, for example if the log directory is not writable
     except Exception as error:
         return _refuse(f'ROS does not start: {error}')
-    # before the node offers services: compiling would delay the first answers
+    # compile before the node offers services, so that the first answers are not delayed
     compile_all()
     try:
         node = IKNode()
@@ -191,9 +191,9 @@ def run() -> int:
     ending = threading.Event()
     for number in SIGNALS:
         signal.signal(number, lambda *_: ending.set())
-    # Python's default of 5 ms would delay the pool's thread when it passes on an answer
+    # with Python's default of 5 ms, the pool's thread would pass on answers late
     sys.setswitchinterval(2e-4)
-    # the objects loaded so far stay; a garbage collection over them would take 50 ms each time
+    # the objects loaded so far stay; each garbage collection over them would take 50 ms
     gc.freeze()
     while not ending.is_set() and rclpy.ok():
         node.spin_once(executor, SIGNAL_PERIOD)

@@ -1,4 +1,4 @@
-"""The node's parameters: their specs, declared at the start and checked at every change."""
+"""The node's parameters: definitions, and checks of values at the start and at changes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -47,11 +47,11 @@ class Spec:
     read_only: bool = False
 
     def parse(self, value: Any) -> Any:
-        """Return the checked value, an int converted for a float; raises ParameterError."""
+        """Check a value and return it, an int as a float if needed; raises ParameterError."""
         if not isinstance(self.default, list):
             return self._checked(value, type(self.default))
         kind = type(self.default[0])
-        # a text is iterable, but must not become a list of its letters
+        # a string is iterable, but must not become a list of its characters
         if isinstance(value, str) or not hasattr(value, '__iter__') or (
                 kind is not str and len(value) != len(self.default)):
             raise self._wrong(value)
@@ -83,7 +83,7 @@ class Spec:
         return f'{kind}, {self.lowest:g} to {self.highest:g}{unit}'
 
     def descriptor(self) -> ParameterDescriptor:
-        """Return the ROS descriptor; with dynamic typing, so that `parse` can accept 1 for 1.0."""
+        """Return the ROS descriptor, with dynamic typing so that `parse` can accept 1 for 1.0."""
         return ParameterDescriptor(
             name=self.name, read_only=self.read_only, dynamic_typing=True,
             description=self.description + (f' [{self.unit}]' if self.unit else ''),
@@ -295,7 +295,7 @@ class Parameters(_Defaults):
 
     def _warn_of_unknown(self) -> None:
         """Log a warning about misspelt parameters, which ROS ignores silently."""
-        # joint_limits specs are made from the given names, which can be misspelt themselves
+        # suggest no joint_limits.* of `_specs`: these names were given, and may be misspelt
         right = [name for name in self._specs if not name.startswith('joint_limits.')]
         for name in self._given.keys() - self._specs.keys():
             self.node.get_logger().warning(

@@ -1,7 +1,7 @@
 """
 Modules that the fork server imports before its first fork, so that workers start quickly.
 
-The imports take seconds, in which the node may end; therefore this process ends with the node.
+The imports take seconds. If the node ends in this time, this process must end as well.
 """
 
 import gc
@@ -14,5 +14,5 @@ from ros2_ik.core import compile_all  # noqa: E402
 import ros2_ik.node.workers.serve  # noqa: E402, F401
 
 compile_all()
-# a garbage collection in a worker would write to, and so copy, pages shared with this process
+# garbage collection in a worker would write to pages shared with this process, and copy them
 gc.freeze()

@@ -31,13 +31,13 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     """
     Sends each motion as a goal; the controller starts the motion when it accepts the goal.
 
-    The controller aborts a goal when joints leave its tolerances. If a goal of this node ends
-    early, or another client's goal replaces it, this node releases the controller, which holds the
-    position, is inactive, or follows the other client.
+    The controller aborts a goal when joints leave the goal's tolerances. If a goal of this node
+    ends early, or another client's goal replaces it, this node sends nothing more: the controller
+    then holds the position, is inactive, or follows the other client.
 
-    Braking is sent as a goal as well, since the controller stops in one step after a cancel. A
-    goal is cancelled in two cases only: if it is accepted after its motion ended, failed or was
-    stopped with the joints at rest; and if a later goal of its motion is rejected.
+    To brake, this node sends another goal, since the controller stops in one step after a cancel.
+    A goal is cancelled in two cases only: the controller accepts it after its motion has ended,
+    failed, or been stopped before the joints moved; or it rejects the motion's braking goal.
     """
 
     usual_topic = '{}/follow_joint_trajectory'
@@ -50,7 +50,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         super().__init__(*arguments)
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
-        # goals of the current motion that have not ended, by UUID; None until a goal is accepted
+        # handles of the current motion's goals that have not ended, by UUID; None until accepted
         self._goals = dict[bytes, ClientGoalHandle | None]()
         # a motion that was stopped before its goal was accepted, and the arguments of `stop`
         self._withdrawn: tuple[Motion, MotionLimits, tuple[Array, Array]] | None = None
@@ -62,11 +62,11 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         return self.under_way()
 
     def start(self, motion: Motion, join: float) -> None:
-        # earlier goals, whose motions ended, are cancelled if they are accepted now
+        # forget goals of earlier motions: `_on_response` cancels them if they are accepted later
         self._goals.clear()
         self._withdrawn = None
         super().start(motion, join)
-        # inf until the goal is accepted
+        # `began` is inf until the goal is accepted
         self._wait, self.began = join, math.inf
 
     def send_trajectory(self, message: JointTrajectory) -> None:
@@ -87,7 +87,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                                for joint in self.joints]
         goal.goal_time_tolerance = duration_message(parameters.arrival_timeout)
         if most := parameters.max_tracking_error:
-            # a joint that is MAX_DELAY late is up to speed * MAX_DELAY behind
+            # a joint that lags by MAX_DELAY is up to speed * MAX_DELAY behind
             fastest = np.abs([point.velocities for point in goal.trajectory.points]).max(axis=0)
             goal.path_tolerance = [
                 JointTolerance(name=joint, position=most + MAX_DELAY * speed)
@@ -96,12 +96,12 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def _on_response(self, name: bytes, sent_at: float, handle: ClientGoalHandle) -> None:
         is_of_motion, withdrawn = name in self._goals, self._withdrawn
         if handle.accepted:
-            # the response came late, and the joints already move: brake below
+            # the motion was stopped before this response, but the joints move: brake below
             if is_of_motion and withdrawn and not self.released and self._has_left(withdrawn[0]):
                 self._withdrawn = None
                 self._begin(withdrawn[0], braking=False)
                 self.began = math.inf
-            # a goal of an earlier or stopped motion would run unsupervised; braking ends by itself
+            # cancel a goal that nothing supervises; after a release, braking may run to its end
             if not is_of_motion or self._withdrawn or self.released and not self._braking:
                 handle.cancel_goal_async()
             # the response time of the last goal measures the current delay of the controller
@@ -117,10 +117,10 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                 self.stop(*withdrawn[1:])
         elif is_of_motion:
             del self._goals[name]
-            # braking is sent only after the motion's own goal was accepted
+            # not for a rejected braking goal, which is sent only after the motion was accepted
             self.refused = bool(self._withdrawn) or not self._braking
             self.release(f"controller '{self.name}' rejected the trajectory; see its log")
-            # the motion's goal would run unsupervised if its braking was rejected
+            # if the braking goal was rejected, the motion's goal would run unsupervised
             for before in filter(None, self._goals.values()):
                 before.cancel_goal_async()
 
@@ -147,7 +147,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                      f'{result.error_string or "no reason given"} ({result.error_code})')
 
     def unanswered(self) -> str:
-        # rclpy's handles cannot be compared with None by ==
+        # not `None in ...`: == between a handle of rclpy and None raises AttributeError
         if any(handle is None for handle in self._goals.values()):
             return f"controller '{self.name}' has not answered the goal request"
         if self._withdrawn and self._goals:

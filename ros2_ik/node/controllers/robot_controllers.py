@@ -48,7 +48,7 @@ class RobotControllers:
         return [one for one in self.controllers if not {*joints}.isdisjoint(one.joints)]
 
     def choose(self, joints: Collection[str]) -> list[Controller]:
-        """Return the controllers of joints; RequestError for a joint without a controller."""
+        """Return the controllers of the joints; raises RequestError if a joint has none."""
         chosen = self.sharing(joints)
         if left := {*joints} - {joint for one in chosen for joint in one.joints}:
             raise RequestError(Status.CONTROL_FAILED, self.lack(left))
@@ -70,7 +70,7 @@ class RobotControllers:
 
 
 def active_joints(robot: Robot, group: str) -> tuple[str, ...]:
-    """Return the active joints of a group with one position each; '' means all joints."""
+    """Return a group's active joints that have exactly one position; group '' has all joints."""
     names = robot.group(group).joint_names if group else robot.joint_names
     joints = tuple(name for name in names
                    if robot.joint(name).is_scalar and name not in robot.passive_joints)

@@ -28,9 +28,9 @@ _PLAYER_NUMBERS = count()
 
 
 class Stream(Controller):
-    """Sends each motion to the servo's process, whose commands no callback of the node delays."""
+    """Sends motions to the servo's process, so that the node's callbacks delay no commands."""
 
-    # hold the start: if the first commands are lost, the next command must not be a step
+    # hold the start first: otherwise, if the first commands are lost, the next one is a step
     least_join = 0.1
 
     def __init__(self, *arguments: Any) -> None:
@@ -45,7 +45,7 @@ class Stream(Controller):
                                 self.context.parameters.command_period)
 
     def _on_message(self, message: FromServo) -> None:
-        # the process has ended; `release` starts another process with a new player
+        # the process has ended: `release` starts another one, and `_open` creates a player in it
         if message is None:
             self.release("the servo's process has died: the joints stopped at their last command")
             self._open()
@@ -64,10 +64,10 @@ class Stream(Controller):
         return self._unavailable
 
     def start(self, motion: Motion, join: float) -> None:
-        # hold the start for `join`, while the joints of other controllers reach their start
+        # hold the start for `join` [s], while the joints of other controllers reach their start
         self._begin(motion, braking=False, join=join)
-        # The player interpolates between these states by cubic polynomials. Between states PERIOD
-        # apart, these would exceed acceleration limits by 7 % (at the default limit of the jerk).
+        # The player interpolates between these states by cubic polynomials. With states PERIOD
+        # apart, the polynomials would exceed the acceleration limits by 7 % (default jerk limit).
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD / 2))])
         states = [motion.at(max(time - join, 0.0)) for time in times]
         self._call(Player.play, self.output, times, np.array([state.position for state in states]),
@@ -75,7 +75,7 @@ class Stream(Controller):
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         # The player brakes from its own last command, and reports where and when braking ends.
-        # Until then, or if its process hangs, the present command counts as the end.
+        # Until the player reports (never, if it hangs), the present command counts as the end.
         self._come_to_rest(self.commanded(self.context.now()).position, 0.0)
         self._call(Player.brake, limits, bounds)
 
@@ -96,7 +96,7 @@ class JointStateOutput(ServoOutput):
     message_type = JointState
 
     def concerns(self, message: JointState) -> bool:
-        # simulators refuse a message with missing numbers
+        # simulators refuse a message in which a joint has no number
         is_complete = len(message.name) in (len(message.position), len(message.velocity),
                                             len(message.effort))
         return is_complete and not set(self.joints).isdisjoint(message.name)
@@ -110,7 +110,7 @@ class JointStateOutput(ServoOutput):
 
 
 class JointStateStream(Stream):
-    """Streams named positions and velocities, the interface of many simulators."""
+    """Streams JointState messages with positions and velocities, which many simulators accept."""
 
     usual_topic = 'joint_command'
     by_name = True
@@ -128,7 +128,7 @@ class PositionOutput(ServoOutput):
     message_type = Float64MultiArray
 
     def concerns(self, message: Float64MultiArray) -> bool:
-        # controllers refuse another number of positions
+        # controllers refuse messages with a wrong number of positions
         return len(message.data) == len(self.joints)
 
     def message(self, knots: Sequence[Knot]) -> Float64MultiArray:
@@ -141,8 +141,8 @@ class PositionController(Stream):
     Streams positions in the order of the controller's parameter `joints`.
 
     If the controller has no such parameter, or is not running, the order is that of the group. If
-    it is running, but does not answer, nothing is sent: in a wrong order, each joint would move to
-    the position of another joint.
+    the controller is running, but does not return the parameter, nothing is sent: in a wrong
+    order, joints would move to positions meant for other joints.
     """
 
     usual_topic = '{}/commands'
@@ -159,7 +159,7 @@ class PositionController(Stream):
     async def prepare(self) -> None:
         end, asked, self._order = time.monotonic() + ANSWER_TIMEOUT, None, ()
         while asked is None or not asked.done():
-            # DDS discovers a node's services later than its topics
+            # DDS may discover the controller's service later than its subscription
             if asked is None and self._client.service_is_ready():
                 asked = self._client.call_async(GetParameters.Request(names=['joints']))
             elif asked is None and not self._controller_listens():
@@ -182,7 +182,7 @@ class PositionController(Stream):
         self._order = tuple(self.joints.index(joint) for joint in theirs)
 
     def _controller_listens(self) -> bool:
-        """Return whether the controller's node, or an unnamed one, subscribes to the topic."""
+        """Return whether the controller's node, or an unnamed node, subscribes to the topic."""
         return any(name == self._node_name or name.endswith(f'/{UNKNOWN}')
                    for name in listening_nodes(self.context.node, self.topic))
 

@@ -1,4 +1,4 @@
-"""The topics of a controller: commands of all clients, and its speed scaling."""
+"""Topics of a controller: the commands of all clients, and the controller's speed scaling."""
 
 from collections import deque
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 # a best-effort subscription matches every publisher
 ANY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_IN_TRANSIT = 100   # own messages that have been published, but not received back
-READ_PERIOD = 0.05     # between two states that are read; controllers send up to 1,000/s [s]
+READ_PERIOD = 0.05     # between two reports that are read; up to 1,000/s are received [s]
 MIN_FACTOR = 1e-3      # minimum speed scaling; a smaller factor counts as 0
 
 
@@ -28,10 +28,10 @@ class CommandTopic:
     """
     Publisher of commands to a controller, and subscriber to the commands of other clients.
 
-    Calls `on_other(message, topic)` for each command of another client, which replaces the
-    previous command in the controller. `context.listeners` counts this node's own subscriptions
-    by topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the node of the
-    controller counts: DDS may have found other subscribers, but not yet the controller.
+    Calls `on_other(message, topic)` for each command of another client, since it replaces this
+    node's command in the controller. `context.listeners` counts this node's own subscriptions by
+    topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the controller's
+    own node counts: DDS may have found other subscribers, but not yet the controller.
     """
 
     def __init__(self, context: Any, message_type: type, topic: str, depth: int,
@@ -57,14 +57,14 @@ class CommandTopic:
 
     def repeat(self) -> None:
         """Publish the last command again."""
-        # before publishing, since the subscription may receive the message immediately
+        # record the message first: the subscription may receive it immediately
         self._own.append(self._last)
         self._publisher.publish(self._last)
 
     def _take(self, data: bytes) -> None:
         if self._is_own(data):
             return
-        # The middleware may have padded a message of this node; serializing removes the padding.
+        # Deserializing and serializing removes padding that the middleware may have added.
         message = deserialize_message(data, self._type)
         if not self._is_own(serialize_message(message)):
             self._on_other(message, self.name)
@@ -72,17 +72,17 @@ class CommandTopic:
     def _is_own(self, data: bytes) -> bool:
         if data not in self._own:
             return False
-        # removed, so that an equal message of another client is recognized as foreign
+        # remove it, so that an equal message of another client is recognized as foreign
         self._own.remove(data)
         return True
 
     def no_subscriber(self, others: int = 0) -> str:
         """
-        Return the reason why no controller is known to subscribe to the topic, or ''.
+        Return a text if no controller is known to subscribe to the topic, else ''.
 
-        `others` is the number of subscriptions of this program in other processes.
+        `others` subscriptions belong to other processes of this program, and do not count.
         """
-        # the first subscriber may be a recorder: the controller would miss the first commands
+        # the first subscriber found may be a recorder, and the controller may miss commands
         if not self._is_connected:
             self._is_connected = (self._controller_listens()
                                   or time.monotonic() >= self._connected_at)
@@ -92,7 +92,7 @@ class CommandTopic:
         return '' if count > others else f'no subscriber on {self.name}'
 
     def _controller_listens(self) -> bool:
-        """Return whether node `x` subscribes to `x/...`, as controllers of ros2_control do."""
+        """Return whether node `x` subscribes to topic `x/...`, as ros2_control's nodes do."""
         return self.name.rpartition('/')[0] in listening_nodes(self._node, self.name)
 
     def close(self) -> None:
@@ -104,11 +104,11 @@ class CommandTopic:
 
 class SpeedScaling:
     """
-    The factor (0 to 1) by which a controller slows its trajectories; 1 until it reports one.
+    The factor (0 to 1) by which a controller slows its trajectories; 1 before the first report.
 
-    joint_trajectory_controller reports it since 4.39 (Jazzy) and 5.3 (Kilted). In earlier
-    versions the field is missing or 0, so a 0 is used only after another value. The controller
-    reports after each update; `on_slow` is called for each report while the factor is below 1.
+    joint_trajectory_controller has reported the factor since 4.39 (Jazzy) and 5.3 (Kilted). In
+    earlier versions the field is missing or 0, so a 0 is used only after another value. There is a
+    report after each update; `on_slow` is called for each report while the factor is below 1.
     """
 
     def __init__(self, node: Node, topic: str, on_slow: Callable[[], None]) -> None:

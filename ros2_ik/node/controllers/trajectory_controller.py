@@ -21,21 +21,21 @@ from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # minimum time before the first and before the last point [s]
-# Time between two points [s]. At the default limits, quintic interpolation then stays within
-# 1e-5 rad of the motion.
+# time between two points of a trajectory [s]; at the default limits, the controller's quintic
+# interpolation then stays within 1e-5 rad of the motion
 PERIOD = 0.03
 STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
 MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
-# commands of two clients within this time reach the controller in unknown order [s]
+# two clients' commands less than this apart may reach the controller in either order [s]
 SIMULTANEOUS = 0.1
 END_SPEED = 1e-6    # maximum end velocity; controllers may refuse a higher one [rad/s, m/s]
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
-# maximum distance of measured joints from the commanded path to count as on the path [rad, m]
+# distance from the commanded path up to which measured joints count as on the path [rad, m]
 PATH_TOLERANCE = 0.01
-# up to this delay, braking starts at the last commanded state, above it at the measured one [s]
+# up to this delay [s], braking starts from a commanded state, above it from the measured state
 USUAL_DELAY = 0.06
 N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory may start
 
@@ -43,10 +43,10 @@ N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory ma
 @dataclass(frozen=True)
 class TrajectoryOutput(ServoOutput):
     """
-    Encodes servo commands as short trajectories with recent and upcoming steps, which overlap.
+    Encodes servo commands as short, overlapping trajectories of recent and upcoming steps.
 
-    Points have absolute times, so the time of receipt does not matter. The joints come to rest at
-    the last point, in case no further message arrives.
+    Points have absolute times, so the time of receipt does not matter. Each trajectory ends at
+    rest, in case no further message arrives.
     """
 
     message_type = JointTrajectory
@@ -75,7 +75,7 @@ class JointTrajectoryController(Controller):
 
     A controller interpolates from the measured state, which lags by the delay of the motors, or
     from its last commanded state. A braking trajectory therefore has points only where joints come
-    to rest, and keeps the limits whichever state the controller starts from.
+    to rest, and stays within the limits from either state.
     """
 
     usual_topic = '{}/joint_trajectory'
@@ -85,19 +85,19 @@ class JointTrajectoryController(Controller):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         namespace, context = self.topic.rpartition('/')[0], self.context
-        # A trajectory on the topic replaces that of a goal. The servo uses the topic in any case:
-        # one goal per step would abort the goal of the previous step.
+        # A trajectory on the topic replaces a goal's trajectory. The servo always uses the topic:
+        # if it sent each step as a goal, each goal would abort the previous one.
         self._commands = CommandTopic(
             context, JointTrajectory, f'{namespace}/joint_trajectory' if self.is_action
             else self.topic, 10, self.on_foreign_command)
-        # the type of the goal states is not part of control_msgs
+        # does not need control_msgs: the type of the goal states is in action_msgs
         self._action = self.topic if self.is_action else f'{namespace}/follow_joint_trajectory'
         self._goal_states = context.node.create_subscription(
             GoalStatusArray, f'{self._action}{STATUS}', self._on_goal_states, STATUS_QOS,
             callback_group=context.callback_group)
         self.own_goals = deque[bytes](maxlen=MAX_OWN_GOALS)   # UUIDs
         self._has_foreign_goal = False   # another client's goal is active
-        # end of another client's trajectory, motion clock [s]
+        # end of another client's trajectory on the motion clock [s]
         self._foreign_until = -math.inf
         self._sent_at = -math.inf        # time of the last sent motion, motion clock [s]
 
@@ -120,7 +120,7 @@ class JointTrajectoryController(Controller):
         return self.under_way() or self._commands.no_subscriber()
 
     def under_way(self) -> str:
-        """Return a reason to refuse motions while another client's is under way, or ''."""
+        """Return the reason to refuse motions if another client's is under way, else ''."""
         if self.foreign_goal:
             return f'nothing was moved: another client has a goal under way on {self.foreign_goal}'
         # joint_states do not suffice: a moving arm is at rest for a moment when it reverses
@@ -132,14 +132,14 @@ class JointTrajectoryController(Controller):
 
     @property
     def foreign_goal(self) -> str:
-        # a controller that was killed leaves its last goal states behind
+        # the last goal states remain stored after the controller was killed
         present = self._has_foreign_goal and self.context.node.count_publishers(
             self._goal_states.topic_name)
         return self._action if present else ''
 
     def on_foreign_command(self, message: JointTrajectory, topic: str) -> None:
-        """Release the controller if another client's trajectory moves its joints."""
-        # without points: the controller may refuse it, and continue an earlier trajectory
+        """Release the controller if another client moves its joints; if this is unclear, brake."""
+        # the controller may refuse a trajectory without points, and continue an earlier one
         if not message.points or {*self.joints}.isdisjoint(message.joint_names):
             return
         # without a stamp, a trajectory starts on receipt
@@ -162,7 +162,7 @@ class JointTrajectoryController(Controller):
     # -- commands -------------------------------------------------------------------------
 
     def start(self, motion: Motion, join: float) -> None:
-        # the motion itself starts after the interval `join` of the message
+        # the message begins with `join` seconds in which the joints reach the motion's start
         self._begin(motion, braking=False, join=join)
         self.send_trajectory(trajectory_message(motion, join))
         self._sent_at = self.context.now()
@@ -176,8 +176,8 @@ class JointTrajectoryController(Controller):
         states, joints, now = self.context.joint_states, self.joints, self.context.now()
         if states.stale(joints) or not states.have_velocities(joints):
             return None
-        # drivers may report continuous joints within one turn: shift them by whole turns to the
-        # commanded positions, then extrapolate by age * velocity
+        # drivers may report continuous joints within one turn: shift them by whole turns to be
+        # near the commanded positions, then extrapolate by age * velocity
         commanded, velocity = self.commanded(now).position, states.state(joints)[1]
         age = np.array([max(now - states.moment([joint]), 0.0) for joint in joints])
         return MotionState(commanded - states.away(joints, commanded) + age * velocity, velocity,
@@ -189,19 +189,19 @@ class JointTrajectoryController(Controller):
         return found.aside <= PATH_TOLERANCE and round(found.delay, 3) <= USUAL_DELAY
 
     def _tracking(self) -> Tracking:
-        # the motion began between the sending of its goal and the response
+        # the motion may have begun up to the goal's response time before `began`
         return tracking(self.joints, self.commanded, self.context.joint_states,
                         -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
 
     def _correct_begin(self) -> None:
-        """Correct the start time of a motion whose goal was answered late, by measured joints."""
+        """Correct `began` by the measured joints, if the response to the goal was late."""
         states, late = self.context.joint_states, self.receive_delay - RECEIVE_DELAY
         # a prompt response leaves no doubt about the start; on a curve, the joints may fit several
         # start times
         if late <= MAX_LEAD or self.motion.is_curved or states.stale(self.joints):
             return
         found = self._tracking()
-        # joints that are still at the start fit every start time
+        # joints that are still at the start do not show when the motion began
         moved = np.abs(states.away(self.joints, self.motion.at(0.0).position)).max()
         if found.delay < -MAX_LEAD and found.aside <= PATH_TOLERANCE < moved:
             early = min(-found.delay, late)
@@ -211,23 +211,23 @@ class JointTrajectoryController(Controller):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         self._correct_begin()
         now, motion, measured = self.context.now(), self.motion, self._measured()
-        # on a curve, a joint may move both ways in the states below, and must then reverse
+        # on a curve, a joint may have opposite velocities in the states below: it must reverse
         may_reverse, on_path = motion.is_curved, True
         if measured:
-            # the nearest of the states commanded so far
+            # the state nearest to the measured positions, of those commanded so far
             nearest = motion.at(nearest_time(motion, measured.position,
                                              min(now - self.began, motion.duration)))
         if measured is None or self._follows():
-            # from the most delayed measured state to the state commanded when the message arrives
+            # the controller may start from any command between USUAL_DELAY ago and the receipt
             at = self.commanded(now - USUAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
                 now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
-            # otherwise an arm that sags below its commands would jump at the end
+            # without this state, an arm that sags below its commands would jump at the end
             if measured:
                 others.append(nearest._replace(position=measured.position))
         else:
             at = measured
-            # Joints that move on the path: a slow controller commands the velocity planned there.
+            # If the joints move on the path, the controller is slow, its command near the joints.
             # In all other cases the controller may start at its last command.
             on_path = bool(at.velocity.any()) and bool(
                 np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)
@@ -237,7 +237,7 @@ class JointTrajectoryController(Controller):
             may_reverse = may_reverse or not on_path
         braking = braking_motion(self.joints, at.position, at.velocity, limits, others,
                                  may_reverse)
-        # braking would overshoot the goal: let the motion end there
+        # if braking would overshoot the goal, let the motion end there
         if on_path and passes_goal(braking, motion, self.rest_at - now):
             return
         # remaining time of the initial move to the start of the motion [s]
@@ -265,11 +265,11 @@ def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:
 
 def braking_message(motion: Motion, least: float) -> JointTrajectory:
     """
-    Return a trajectory to the end of a braking motion, which takes at least `least` [s].
+    Return a trajectory to the end of a braking motion, at least `least` [s] long.
 
     The controller interpolates from its current state to the end by a cubic polynomial. Points in
-    between would be right for one time of receipt only. Only the times at which some joints stop
-    before the end become points as well.
+    between would be right for one time of receipt only. The only other points are at the times
+    when some joints stop before the end.
     """
     end = max(motion.duration, PERIOD, least)
     times = {max(time, MIN_INTERVAL) for time in motion.rests if time < end - MIN_INTERVAL}
@@ -299,7 +299,7 @@ def seconds_of(point: JointTrajectoryPoint) -> float:
 
 
 def _is_regular(message: JointTrajectory, joints: Sequence[str]) -> bool:
-    """Return whether every joint_trajectory_controller of these joints accepts a trajectory."""
+    """Return whether a controller of these joints accepts a trajectory, whatever its setting."""
     n, points = len(joints), message.points
     return (sorted(message.joint_names) == sorted(joints)
             and all(len(one.positions) == n and not one.effort

@@ -27,7 +27,7 @@ LIMIT_TOLERANCE = 1e-6   # distance outside of a joint limit that is accepted [r
 
 
 class CheckState(Endpoint):
-    """Services that return contacts, and joints outside their limits."""
+    """Services that check a state: contacts, and joint limits or (MoveIt's) constraints."""
 
     def offer(self) -> None:
         self.serve(Service, '~/check_state', self.answer)
@@ -46,7 +46,7 @@ class CheckState(Endpoint):
 
     def answer_moveit(self, request: GetStateValidity.Request,
                       response: GetStateValidity.Response) -> None:
-        """Answer as move_group: contacts and constraints decide validity, joint limits do not."""
+        """Answer as move_group does: contacts and constraints count, joint limits do not."""
         robot = self.description.current()
         state = self.scene.of_state(request.robot_state, robot, 'robot_state')
         # as in MoveIt, an unknown group means all joints
@@ -63,10 +63,10 @@ class CheckState(Endpoint):
                response: Service.Response | GetStateValidity.Response) \
             -> tuple[Array, CollisionChecker | None]:
         """
-        Write the contacts of the bodies that a group moves ('': all) into a response.
+        Write the contacts of the bodies that a group moves ('': all contacts) into a response.
 
-        Returns q (nq,) and the checker, None if neither robot nor scene has geometry. Raises
-        IKError.
+        Returns q (nq,) and the checker (None if neither robot nor scene has collision geometry).
+        Raises IKError.
         """
         checker = self.scene.checker(state.scene)
         joints = _joints(robot, group)

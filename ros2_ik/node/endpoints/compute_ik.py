@@ -15,7 +15,7 @@ SEARCH_FAILED = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRA
 
 
 class ComputeIK(IKEndpoint):
-    """IK services: search in the node's thread if the search is short, else in a worker."""
+    """IK services; a search runs in the node's thread if it is short, else in a worker."""
 
     def offer(self) -> None:
         self.serve(Service, '~/compute_ik', self.answer)
@@ -31,13 +31,13 @@ class ComputeIK(IKEndpoint):
 
     async def answer_moveit(self, request: GetPositionIK.Request,
                             response: GetPositionIK.Response) -> None:
-        """Answer as move_group's /compute_ik: the solution has all joints of the robot."""
+        """Answer as move_group's compute_ik does: the solution has all joints of the robot."""
         asked, answer = request.ik_request, Service.Response()
         question = await self.when_settled(lambda: self._read(asked))
         # `stops` is 0, since this service never moves the robot
         solution = await self.solve(question, answer, 0, 'service solve_ik')
         status = Status(answer.status)
-        # MoveIt's type has no field for what was not checked
+        # MoveIt's type has no field for links that were not checked: the message names them
         notes = self.scene.left_out if asked.avoid_collisions else []
         set_status(response, Status.NO_IK_SOLUTION if status in SEARCH_FAILED else status,
                    '; '.join([answer.message, *notes]))

@@ -20,14 +20,14 @@ RESULT_TIMEOUT = 10       # time for which the action server keeps a result, nod
 
 class ConstrainedIK(IKEndpoint):
     """
-    The action: searches in the node's thread if the search is short, else in a worker.
+    The action; a search runs in the node's thread if it is short, else in a worker.
 
     An invalid goal is accepted and then aborted, since only a result can carry the reason.
     """
 
     def offer(self) -> None:
-        # open goals and their parsed requests (None before parsing), by `id` of the handle, which
-        # cannot be hashed
+        # handles of open goals with their parsed requests (None before parsing), by `id` of the
+        # handle, since handles cannot be hashed
         self._goals: dict[int, tuple[ServerGoalHandle, PreparedRequest | None]] = {}
         self._server = ActionServer(
             self.node, SolveConstrainedIK, NAME, self._execute, cancel_callback=self._cancel,
@@ -49,7 +49,7 @@ class ConstrainedIK(IKEndpoint):
         result = await self.respond('solve_constrained_ik', self._answer, handle,
                                     SolveConstrainedIK.Result())
         del self._goals[id(handle)]
-        # a goal that was cancelled too late has a solution, but ends as canceled
+        # a goal whose cancel request came too late has a solution, but ends as CANCELED
         if handle.is_cancel_requested:
             handle.canceled()
         elif result.status == Status.SUCCESS:

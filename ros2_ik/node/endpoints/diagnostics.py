@@ -13,7 +13,7 @@ Values = dict[str, object]
 
 class Diagnostics(Endpoint):
     """
-    Publishes the state of robot, joint_states and servo.
+    Publishes the state of the robot, of joint_states and of the servo.
 
     The latched topic ~/ready is True if a robot is loaded and the creation of its collision
     geometry has ended, successfully or not.
@@ -27,7 +27,7 @@ class Diagnostics(Endpoint):
         timer(self.node, CHECK_PERIOD, self._check_ready)
 
     def _publish(self) -> None:
-        """Publish the current state of all parts of the node."""
+        """Publish the current state of the robot, of joint_states and of the servo."""
         message, name = DiagnosticArray(), self.node.get_fully_qualified_name()
         message.header.stamp = self.node.get_clock().now().to_msg()
         for topic, (level, text, values) in {

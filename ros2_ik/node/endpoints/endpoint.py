@@ -33,8 +33,8 @@ from ros2_ik.node.workers.pool import Pool
 
 DISCOVERY_TIME = 2.0    # for DDS to discover other nodes that offer a service [s]
 
-# Queue of requests of each service. When the queue is full, DDS drops older requests silently.
-# Fast DDS sends each answer to all clients of a service, so the clients' queues must be as long.
+# Request queue of each service. When the queue is full, DDS drops older requests silently. Fast
+# DDS sends each response to all clients of a service, so clients need queues of the same length.
 QUEUE = QoSProfile(depth=1000)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -49,13 +49,13 @@ Fill = Callable[[Request, Response], Coroutine[object, object, None] | None]
 
 
 def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
-    """Return a publisher without events for incompatible subscribers: events slow services."""
+    """Return a publisher without events on incompatible QoS, since events slow down services."""
     return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
         use_default_callbacks=False))
 
 
 def timer(node: Node, period: float, callback: Callable[[], None]) -> Timer:
-    """Return a timer with a period [s] of the steady clock, which runs in paused simulations."""
+    """Return a timer on the steady clock with a period [s]; it also runs in paused simulations."""
     return node.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
@@ -75,7 +75,7 @@ class Endpoint:
     servo_process: ServoProcess
     solutions: Publisher        # of topic ~/solution
     wait: Wait
-    # awaits a time [s] without blocking the executor
+    # sleeps for a time [s] without blocking the executor
     sleep: Callable[[float], Awaitable[None]]
 
     def __post_init__(self) -> None:
@@ -86,9 +86,9 @@ class Endpoint:
 
     def serve(self, interface: type, name: str, fill: Fill[Request, Response]) -> None:
         """
-        Create a service whose responses `fill` fills, see `respond`.
+        Create a service; `fill` fills its responses, see `respond`.
 
-        Its callback group is reentrant, so that a request that awaits a worker does not block
+        The callback group is reentrant, so that a request that awaits a worker does not block
         other callbacks.
         """
         async def answer(request: Request, response: Response) -> Response:
@@ -98,7 +98,7 @@ class Endpoint:
 
     def serve_as_moveit(self, interface: type, name: str,
                         fill: Fill[Request, Response]) -> None:
-        """Create a service of move_group, see `serve` and `offer_as_moveit`."""
+        """Create a service under move_group's name; see `serve` and `offer_as_moveit`."""
         self.offer_as_moveit(self.node.resolve_service_name(name), self.node.count_services,
                              lambda: self.serve(interface, name, fill))
 
@@ -122,9 +122,9 @@ class Endpoint:
         """
         Return the response of a service, filled by `fill(request, response)`; never raises.
 
-        If `fill` raises, a new response with the reason is returned: an exception in a callback
-        would leave the client waiting, and would end the executor. A `fill` that is not a
-        coroutine function is called by `when_settled`.
+        If `fill` raises, a new response with the reason is returned: without a response, the
+        client would keep waiting. A `fill` that is not a coroutine function is called by
+        `when_settled`.
         """
         try:
             if iscoroutinefunction(fill):
@@ -134,17 +134,17 @@ class Endpoint:
         except Exception as error:
             status, message = reason_of(error, self.node.get_logger())
             response = set_status(type(response)(), status, message)
-            # error_code has a message
+            # a response without these fields cannot carry the reason: log it
             if not (hasattr(response, 'message') or hasattr(response, 'error_code')):
                 self.node.get_logger().error(f'{service}: {message}')
         return response
 
     async def when_settled(self, read: Callable[[], T]) -> T:
         """
-        Await the first robot and the collision geometry of a new one, then return `read()`.
+        Wait a few seconds for a first robot or new collision geometry, then return `read()`.
 
-        Shortly after the start of the TF subscription, `read` is retried if it raises RequestError
-        for a missing transform.
+        In the first second after the subscription to TF, `read` is retried if it raises
+        RequestError for a missing transform.
         """
         while True:
             if not (self.description.settling or self.scene.geometry.settling):
@@ -172,14 +172,14 @@ def make_endpoints(node: Node, **parts: Any) -> list[Endpoint]:
 
 
 def _kinds(base: type[Endpoint]) -> Iterator[type[Endpoint]]:
-    """Yield the classes derived from `base` from which no other class is derived."""
+    """Yield the direct and indirect subclasses of `base` that have no subclasses."""
     for kind in base.__subclasses__():
         yield from _kinds(kind) if kind.__subclasses__() else [kind]
 
 
 def set_status(response: Response, status: Status, message: str) -> Response:
-    """Write status and reason into a response, as far as it has fields; return the response."""
-    # error_code: of MoveIt's types; its field message exists from Jazzy on
+    """Set the status and message fields that the response has; return the response."""
+    # MoveIt's types have a field error_code, which has a field message from Jazzy on
     for one in (response, getattr(response, 'error_code', None)):
         for name, value in (('status', int(status)), ('val', int(status)), ('message', message)):
             if hasattr(one, name):
@@ -188,7 +188,7 @@ def set_status(response: Response, status: Status, message: str) -> Response:
 
 
 def reason_of(error: Exception, log: RcutilsLogger) -> tuple[Status, str]:
-    """Return status and reason of an error; an unexpected error is logged with its traceback."""
+    """Return the status and reason of an error; log an unexpected error with its traceback."""
     if isinstance(error, IKError):
         # in one line: names in the message may have line breaks
         return error.status, ' '.join(str(error).split())

@@ -44,7 +44,7 @@ class Execute(Endpoint):
 
     async def stop(self, request: Trigger.Request, response: Trigger.Response) -> None:
         """
-        Brake all motions, and answer without waiting for rest.
+        Brake all motions, and answer without waiting until the robot is at rest.
 
         Succeeds even if nothing was moving; fails if another client moves the arm, or
         if it is unknown whether one does.
@@ -55,7 +55,7 @@ class Execute(Endpoint):
         response.success = not moves
         response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
             count, f'{count} motions are being stopped')
-        # the count can include a motion of this node that waited for the other client's motion
+        # the count can include a motion of this node that waits until the other client's ends
         if moves:
             response.message = (f'{response.message}; but {moves}' if count
                                 else f'no motion was stopped: {moves}')

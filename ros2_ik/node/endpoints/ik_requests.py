@@ -48,7 +48,7 @@ from ros2_ik.srv import ComputeIK
 
 BOUND = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
 MAX_PENDING = 64        # maximum number of open searches in the workers
-# CPU time after which a search in the node's thread ends [s]; a transfer to a worker takes longer.
+# CPU time of a search before it is sent to a worker [s]; sending takes longer than this time
 SLICE = 0.002
 FAST_SOLVER = 'lm'      # the solver whose attempts take well below SLICE with default options
 REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count as reached [rad, m]
@@ -56,17 +56,17 @@ REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count a
 
 class PreparedRequest(World):
     """
-    A parsed request or goal and its search, which has not been run.
+    A parsed request or goal and its search, which has not been started.
 
     - `robot`, `known`: the robot and the node's scene when the request was read.
-    - `execute`: move the robot to the solution.
-    - `free`, `needed`: joints that the search moves; joints that do not move, but on whose
-      positions the solution depends.
+    - `execute`: whether to move the robot to the solution.
+    - `free`: joints that the search moves.
+    - `needed`: joints on whose start positions the solution depends.
     - `notes`: texts for the answer's message.
     - `path`: the search for the straight path to the target, whose end is the solution; None
       without `straight`.
-    - `newest`: the best solution so far: of a worker's last report, or the final one.
-    - `phase`: as in the action's feedback.
+    - `newest`: the best solution in the worker's last report, or the final solution.
+    - `phase`: the field `phase` of the action's feedback.
     """
 
     def __init__(self, request: IKRequest, robot: Robot, checker: CollisionChecker | None,
@@ -127,7 +127,7 @@ class IKEndpoint(Endpoint):
         return question
 
     def read_moveit(self, asked: PositionIKRequest, state: StateInScene) -> PreparedRequest:
-        """Read a request in MoveIt's type, with its parsed robot_state; raises IKError."""
+        """Parse a request of MoveIt's type; `state` is its parsed robot_state; raises IKError."""
         return self.read(compute_ik_request(asked, state.scene, self.parameters,
                                             self.transforms.locate), state)
 
@@ -135,7 +135,7 @@ class IKEndpoint(Endpoint):
 
     async def _search(self, question: PreparedRequest) -> tuple[IKSolution, Motion | None]:
         """
-        Run a search here if it is short, else from its start in a worker; raises RequestError.
+        Run a short search in this thread, others from scratch in a worker; raises RequestError.
 
         Returns the solution and, for a straight path, the motion along it.
         """
@@ -145,7 +145,7 @@ class IKEndpoint(Endpoint):
         try:
             found = await self.by_worker(path or search, partial(setattr, question, 'newest'))
             return _end_of_path(path, found) if path else (found, None)
-        # no answer of the worker: return its last report, or the best attempt of this thread
+        # no answer from the worker: use the solution in its last report, or this thread's attempt
         except UnansweredError as error:
             newest = question.newest
             best = newest if newest and newest.success else search.solution()
@@ -165,7 +165,7 @@ class IKEndpoint(Endpoint):
             raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the maximum')
         try:
             return await self.wait(lambda done: self.pool.submit(search, done, tell))
-        # in `finally`, since a new robot cancels the search, which then raises UnansweredError
+        # also after UnansweredError, since a new robot cancels the searches for the previous one
         finally:
             if search.problem.robot.plain is not self.description.robot:
                 raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
@@ -178,8 +178,8 @@ class IKEndpoint(Endpoint):
         Search, and write the solution into a ComputeIK response or the action's result.
 
         The solution is also published and returned. With execute, the robot moves to the solution.
-        `stops` is MotionExecutor.stops when the request arrived; `who` is the client, for the log;
-        `cancelled` returns a reason to stop the motion, or ''. Raises RequestError.
+        `stops` is the value of MotionExecutor.stops when the request arrived; `who` names the
+        service or action; `cancelled` returns a reason to stop, or ''. Raises RequestError.
         """
         solution, way = await self._search(question)
         question.newest = solution
@@ -198,7 +198,7 @@ class IKEndpoint(Endpoint):
         outcome = self._refusal(question, solution) or await self.motions.run(MotionRequest(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', request.avoid_collisions,
-            # the node's scene with the attached objects and allowed collisions of the request
+            # adds the request's attached objects and allowed collisions to the node's scene
             partial(checker.scene.rebased, question.known) if checker else None,
             stops, who, cancelled=cancelled, assumed=request.seed,
             max_joint_change=request.options.max_joint_change or {}, way=way))
@@ -209,7 +209,7 @@ class IKEndpoint(Endpoint):
         return solution
 
     def _away(self, robot: Robot, name: str, value: Any) -> float:
-        """Return the distance of a joint from its current position, in the shorter direction."""
+        """Return a joint's distance from its current position (continuous: the shorter way)."""
         if robot.joint(name).is_scalar:
             return abs(float(self.joint_states.away([name], value)[0]))
         at = self.current_state.known(robot)[name]
@@ -218,10 +218,10 @@ class IKEndpoint(Endpoint):
 
     def _refusal(self, question: PreparedRequest, solution: IKSolution) -> Outcome | None:
         """
-        Return the refusal of a motion for which the solution may not hold, or None.
+        Return the refusal of a motion if its solution may no longer hold, else None.
 
-        Frames must not have changed meanwhile. Joints of the request that do not move must be at
-        the positions for which the solution holds.
+        The request's frames must not have changed meanwhile. Joints of the request that the search
+        does not move must be at the positions for which the solution holds.
         """
         if change := changed_frame(question.request.frames, question.known,
                                    self.scene.known.scene):

@@ -24,7 +24,7 @@ MAX_SPACING = 0.1        # upper bound on max_step, the distance between configu
 
 
 class MoveItPath(IKEndpoint):
-    """Service that finds straight paths through waypoints in a worker; never moves the robot."""
+    """Service that computes straight paths through waypoints; it never moves the robot."""
 
     def offer(self) -> None:
         self.serve_as_moveit(GetCartesianPath, 'compute_cartesian_path', self.answer)
@@ -59,13 +59,13 @@ class MoveItPath(IKEndpoint):
             if math.isnan(getattr(request, name)):
                 raise wrong(f'{name} is nan; valid: above 0, or 0 (unlimited)')
         state = self.scene.of_state(request.start_state, robot, 'start_state')
-        # PathSearch replaces the pose of the target
+        # the target's pose is not set here: PathSearch moves the target through the waypoints
         problem = self.read_moveit(PositionIKRequest(
             group_name=request.group_name, ik_link_name=request.link_name,
             pose_stamped=PoseStamped(header=request.header), robot_state=request.start_state,
             avoid_collisions=request.avoid_collisions, constraints=request.path_constraints),
             state).search.problem
-        # the path starts at this state, so all of its joints need known positions
+        # the path starts at this state, so all joints that move need known positions
         self.current_state.start(robot, state.given, frozenset(problem.joint_names))
         return PathSearch(problem, self._poses(request, problem, state.scene),
                           self._limits(request, problem),
@@ -77,7 +77,7 @@ class MoveItPath(IKEndpoint):
             getattr(request, name := f'max_{kind}_scaling_factor'), parameters, kind, name)
             for kind in ('velocity', 'acceleration'))
         limits = motion_limits(problem.robot, problem.joint_names, parameters)
-        # `usable` multiplies by parameter acceleration_scaling, which the request overrides
+        # `usable` multiplies by parameter acceleration_scaling: cancel this factor
         return usable(limits.scaled(acceleration=acceleration / parameters.acceleration_scaling),
                       velocity, parameters)
 
@@ -91,14 +91,14 @@ class MoveItPath(IKEndpoint):
         origin, places = frame.placement(at), [at.placement(tip)]
         for index, waypoint in enumerate(request.waypoints):
             pose = read_pose(waypoint, f'waypoints[{index}]')
-            # as in MoveIt, a waypoint in the tip's frame is relative to the waypoint before
+            # as in MoveIt, a waypoint in the tip's frame is relative to the previous waypoint
             if request.header.frame_id.removeprefix('/') == tip:
                 origin = places[-1]
             places.append(origin * pose)
         return [place.homogeneous for place in places[1:]]
 
     def _options(self, request: GetCartesianPath.Request) -> PathOptions:
-        # thresholds of 0 are not set
+        # a threshold of 0 means no threshold
         jumps = [most for most in (request.revolute_jump_threshold,
                                    request.prismatic_jump_threshold) if most > 0]
         default = PathOptions()
@@ -109,7 +109,7 @@ class MoveItPath(IKEndpoint):
 
 
 def _tip_speed(request: GetCartesianPath.Request, tip: str) -> float:
-    """Return the maximum speed of the tip [m/s]; raises RequestError for another link."""
+    """Return the tip's maximum speed [m/s]; RequestError if the request names another link."""
     if not request.max_cartesian_speed > 0:
         return MAX_TIP_SPEED
     link = request.cartesian_speed_limited_link.removeprefix('/')

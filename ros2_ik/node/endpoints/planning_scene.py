@@ -1,7 +1,7 @@
 """
 Services and topics that change or return the planning scene.
 
-MoveIt's services have the same request fields as the node's own, so both share one callback.
+MoveIt's services have the request fields of the node's own services, and share their callbacks.
 """
 
 from functools import partial
@@ -43,7 +43,7 @@ class PlanningSceneEndpoints(Endpoint):
         self.serve(GetPlanningScene, '~/get_planning_scene', self.get)
         self.serve_as_moveit(MoveItApplyPlanningScene, 'apply_planning_scene', self.apply)
         self.serve_as_moveit(MoveItGetPlanningScene, 'get_planning_scene', self.get)
-        # reliable and latched matches every subscriber
+        # a reliable and latched publisher matches every subscriber
         self._markers = publisher(self.node, MarkerArray, '~/scene_markers', LATCHED)
         self._monitored: Publisher | None = None
         self._published: SceneState | None = None
@@ -71,7 +71,7 @@ class PlanningSceneEndpoints(Endpoint):
         robot = self.description.current()
         known, joints = self.scene.known, self.current_state.known(robot)
         head = self.header(robot.root_frame)
-        # in the scene's thread: a message of many triangles takes seconds
+        # in the scene's thread: to create a message with many triangles takes seconds
         response.scene = await self.scene.in_thread(lambda: scene_message(
             known, joints, request.components.components, head))
         set_status(response, Status.SUCCESS, f'the scene has {contents(known.scene)}')
@@ -82,7 +82,7 @@ class PlanningSceneEndpoints(Endpoint):
         self._monitored = publisher(self.node, PlanningSceneMessage, MONITORED, 100)
 
     def _publish(self, known: SceneState) -> None:
-        """Publish markers and the diff; called in the second thread of PlanningScene."""
+        """Publish a new scene's markers and diff; called in the second thread of PlanningScene."""
         self._markers.publish(scene_markers(known.scene))
         last, self._published = self._published, known
         if self._monitored is not None and self._monitored.get_subscription_count():

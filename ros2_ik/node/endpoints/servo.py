@@ -1,7 +1,7 @@
 """
 Services ~/servo/switch, ~/servo/pause and MoveIt's ~/servo/switch_command_type.
 
-A separate process handles the topics of the servo.
+A separate process receives the servo's commands, and moves the arm.
 """
 
 from collections.abc import Callable
@@ -35,9 +35,9 @@ from ros2_ik.node.servo.session import Session
 from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
-# for the servo's process to start on a busy computer, and for the arm to come to rest [s]
+# time for the servo's process to start on a busy computer, or for the arm to come to rest [s]
 TIMEOUT = 20.0
-# maximum of all meshes added at once while the servo is on; 5,000 take 30 ms to prepare
+# maximum number in new meshes while the servo is on; 5,000 triangles take 30 ms to prepare
 MAX_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
@@ -51,10 +51,10 @@ SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'serv
 
 class Servo(Endpoint):
     """
-    Services that switch and pause the servo; sends updates to the servo's process.
+    Switches and pauses the servo by services, and sends updates to the servo's process.
 
-    The process starts with the first streaming controller, or when the servo is switched on. It
-    receives changes of the scene; a base that moves ends the servo.
+    The process starts with the first streaming controller, or when the servo is switched on. The
+    process receives changes of the scene. If the base of the robot moves, the servo ends.
     """
 
     def offer(self) -> None:
@@ -75,7 +75,7 @@ class Servo(Endpoint):
 
     async def switch(self, request: SwitchServo.Request,
                      response: SwitchServo.Response) -> None:
-        """Switch the servo on, off, or to another kind of commands."""
+        """Switch the servo on or off, or change its mode."""
         # YAML on a command line reads `off` as a boolean, which becomes the text 'False'
         mode = OFF if request.mode.lower() == 'false' else request.mode
         if mode == OFF:
@@ -95,7 +95,7 @@ class Servo(Endpoint):
 
     async def switch_as_moveit(self, request: ServoCommandType.Request,
                                response: ServoCommandType.Response) -> None:
-        """Switch the servo on by ServoCommandType, with default group and tip."""
+        """Switch the servo on by MoveIt's service, with the default group and tip."""
         # an unknown type becomes an unknown mode, which `switch` refuses
         kind = request.command_type
         await self.switch(SwitchServo.Request(mode=MOVEIT_MODES.get(kind, f'{kind}')),
@@ -147,7 +147,7 @@ class Servo(Endpoint):
             # switching off during the awaits above cancels this switch, like a stop
             if self._offs != offs:
                 raise RequestError(Status.PREEMPTED, 'the servo was switched off meanwhile')
-            # joints of the controllers that are outside of the group get velocity limit 0
+            # joints of the controllers outside of the group get the velocity limit 0
             moved = np.array([scaling * (joint in joints) for joint in owner.joints])
             q = np.array(self.current_state.start(robot, {}, frozenset(owner.joints)).q)
             self._begun = Begin(
@@ -191,7 +191,7 @@ class Servo(Endpoint):
         known = state.code != ServoStatus.HALT_FOR_TRACKING
         self._moveit_status.publish(MoveItStatus(
             code=state.code if known else MoveItStatus.INVALID, message=state.message))
-        # ~/stop reports whether the servo moves
+        # ~/stop counts a moving servo as a motion
         self.motions.servo_moves = state.moving
         if state.mode == OFF and self._begun:
             if state.ended != 'switched off':
@@ -236,7 +236,7 @@ class Servo(Endpoint):
         if (name := robot.base_joint) is None:
             return False
         base, value = robot.joint(name), self.current_state.known(robot).get(name)
-        # unknown, for example without TF
+        # an unknown pose (for example without TF) counts as moved
         if value is None:
             return True
         q[base.index:base.index + base.size] = value
@@ -267,7 +267,7 @@ def scene_change(before: Scene, after: Scene) -> Scene | dict[str, pin.SE3]:
 
 
 def new_triangles(before: Scene, after: Scene) -> int:
-    """Return the number of triangles of the meshes of `after` that `before` lacks."""
+    """Return the number of triangles in those meshes of `after` that are not in `before`."""
     known, shapes = ({part.shape for item in (*scene.objects.values(), *(
         one.object for one in scene.attached.values())) for part in item.parts}
         for scene in (before, after))

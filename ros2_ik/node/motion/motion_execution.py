@@ -41,14 +41,14 @@ class MotionRequest:
     """
     A request to move joints (positions by name) of a robot.
 
-    - `group`: the joints that may move; '' means all.
+    - `group`: name of the group whose joints may move; '' means all joints.
     - `own`: adds objects and allowed collisions of the request to the node's scene for the check.
     - `stops`: MotionExecutor.stops when the request arrived; a later stop rejects the motion.
-    - `who`: client of the motion, for the log.
-    - `velocity_scaling`: 0 means the parameter.
+    - `who`: the service or action that requested the motion, for the log and for errors.
+    - `velocity_scaling`: 0 means the parameter velocity_scaling.
     - `cancelled`: polled until the end; returns a reason to stop, or ''.
-    - `assumed`: positions, for the collision check, of joints without joint_states.
-    - `max_joint_change`: maximum distance from start to goal by joint [rad, m].
+    - `assumed`: positions of joints without joint_states, for the collision check.
+    - `max_joint_change`: maximum distance from start to goal for each joint [rad, m].
     - `way`: a motion from the current state to `joints`; None means straight in joint space.
     """
 
@@ -68,10 +68,10 @@ class MotionRequest:
 
 class MotionExecution:
     """
-    A motion of the joints of one or more controllers, which owns these joints until its end.
+    A motion of the joints of one or more controllers; it owns these joints until its end.
 
     A stopped execution ends when the arm is at rest; its outcome is the reason for the stop.
-    `request.joints` are the goal positions of joints of the controllers.
+    `request.joints` are the goal positions of some or all joints of the controllers.
     """
 
     def __init__(self, request: MotionRequest, controllers: list[Controller]) -> None:
@@ -117,11 +117,11 @@ class MotionExecution:
                    default=-math.inf)
 
     def way_left(self) -> Motion:
-        """Return the remaining motion, from the sample before the one nearest to the arm."""
+        """Return the remaining motion, from one sample before the sample nearest to the arm."""
         motion = self.motion
         assert motion is not None
         near = motion.at(self.now() - min(one.began for one in self.controllers)).position
-        # the measured positions, of continuous joints in the turn of the commands
+        # the measured positions; continuous joints are in the same turn as their commands
         at = near - self._measured.away(self.joints, near)
         begin = max(nearest_time(motion, at, motion.duration)
                     - motion.duration / N_PATH_SAMPLES, 0.0)
@@ -152,7 +152,7 @@ class MotionExecution:
 
     def supervise(self) -> Outcome | None:
         """Check the motion, brake it on a fault, and return the outcome at its end, else None."""
-        # no controller has accepted the motion, so there is nothing to brake
+        # all controllers have rejected the motion, so there is nothing to brake
         if all(one.refused for one in self.controllers):
             status = self.reason.status if self.reason else Status.CONTROL_FAILED
             return Outcome(status, 'nothing was moved: '
@@ -172,14 +172,14 @@ class MotionExecution:
 
     def _controller_fault(self) -> str:
         """Return the failure of a controller, or ''."""
-        # an unanswered goal counts as a fault after arrival_timeout only
+        # an unanswered goal counts as a fault only after arrival_timeout
         late = self.now() > self.sent_at + self._parameters.arrival_timeout
         return next((text for one in self.controllers for text in (
             one.failure, one.unavailable_reason(),
             one.unanswered() if late and math.isinf(one.began) else '') if text), '')
 
     def _tracking_fault(self) -> str:
-        """Return a text on a joint far from its commands or asynchronous controllers, or ''."""
+        """Return a text if a joint does not follow or controllers are not synchronous, else ''."""
         assert self.motion is not None
         motion, began = self.motion, min(one.began for one in self.controllers)
         found = tracking(self.joints, lambda moment: motion.at(moment - began), self._measured)
@@ -204,7 +204,7 @@ class MotionExecution:
     # -- rest -----------------------------------------------------------------------------
 
     def _outcome_at_end(self) -> Outcome | None:
-        """Return the outcome when the arm is measured at rest, or the timeout has passed."""
+        """Return the outcome if the arm is at rest or the timeout has passed, else None."""
         # another client may move the joints of released controllers
         ours = [one for one in self.controllers if not one.released]
         joints = [joint for one in ours for joint in one.joints]
@@ -212,7 +212,7 @@ class MotionExecution:
         if outcome:
             for one in self.controllers:
                 outcome = _add_reason(outcome, one.failure)
-        # a controller that may still accept a goal, and move the arm
+        # a controller may still accept a goal, and then move the arm
         reason = next((text for one in self.controllers if (text := one.unanswered())), '')
         if reason:
             self._open_at = self.now()
@@ -254,7 +254,7 @@ class MotionExecution:
 
 
 def _add_reason(outcome: Outcome, reason: str) -> Outcome:
-    """Return the outcome with a further reason in its message, unless it contains it already."""
+    """Return the outcome with a reason added to its message, unless it is there already."""
     if reason in outcome.message:
         return outcome
     return outcome._replace(message=f'{outcome.message}; but {reason}')

@@ -22,8 +22,8 @@ from ros2_ik.node.state.planning_scene import PlanningScene
 POLL_PERIOD = 0.02          # between two checks of a motion [s]
 DISCOVERY_TIME = 8.0    # for the servo's process to start and for DDS to find subscribers [s]
 REST_TIMEOUT = 3.0          # for readings to show that the joints are at rest [s]
-# The joints move to the planned start by a cubic polynomial. Over a distance d in time t, its
-# acceleration is at most 6 d / t^2; the factor 12 uses half of the acceleration limit.
+# The joints move to the planned start by a cubic polynomial. Over a distance d in time t, the
+# acceleration is at most 6 d / t^2; with the factor 12, that is half of the acceleration limit.
 JOIN_FACTOR = 12.0
 # minimum time at rest [s]; longer than an arm pauses when another client reverses its motion
 REST_TIME = 0.5
@@ -79,12 +79,12 @@ class MotionExecutor:
 
     @property
     def moving(self) -> bool:
-        """True if any motion has been accepted and not ended, or the servo moves."""
+        """True while an accepted motion has not ended, or while the servo moves."""
         return bool(self._executions) or self.servo_moves
 
     def foreign_motion(self) -> str:
         """
-        Return a text on a joint that another client moves, or on why this is unknown, or ''.
+        Return a text if another client moves a joint, or if this is unknown, else ''.
 
         Returns '' while a motion of this node is under way, or the servo moves.
         """
@@ -107,7 +107,7 @@ class MotionExecutor:
         """
         Move joints, and return the outcome when the motion ends.
 
-        An invalid request does not raise, but returns an outcome with an error status.
+        For an invalid request, the outcome has an error status, and no exception is raised.
         """
         execution = None
         try:
@@ -132,12 +132,12 @@ class MotionExecutor:
     async def acquire_for_servo(self, robot: Robot, joints: Collection[str],
                                 checked: frozenset[str], stops: int) -> MotionExecution:
         """
-        Reserve joints for the servo, wait for their rest, and return an execution that owns them.
+        Reserve joints for the servo, wait until they rest, and return an execution that owns them.
 
-        Motions of these joints are refused until `release_from_servo`. Raises RequestError if the
-        joints cannot be moved now, if all motions were stopped since the request (when the
-        attribute `stops` had the value `stops`), or if an active motion moves one of the joints or
-        one of the `checked` joints, on which the servo's collision check depends.
+        Motions of these joints are refused until `release_from_servo`. `stops` is the value of the
+        attribute at the request; the servo's collision check depends on the `checked` joints.
+        Raises RequestError if the joints cannot be moved now, if all motions have been stopped
+        since the request, or if a motion under way moves any of the joints or `checked` joints.
         """
         request = MotionRequest(robot, {}, stops=stops)
         self._check(request)
@@ -152,7 +152,7 @@ class MotionExecutor:
         try:
             self._measured.require(execution.joints)
             await self._wait_for_start(execution)
-            # time has passed: all motions may have been stopped
+            # all motions may have been stopped meanwhile
             self._check(request)
             for controller in execution.controllers:
                 controller.release('the servo commands the joints')
@@ -207,7 +207,7 @@ class MotionExecutor:
         return frozenset(joint for owner in owners for joint in owner.joints)
 
     async def _plan_and_send(self, execution: MotionExecution) -> Outcome | None:
-        """Plan, check and send; return a collision on the path, or None; raises RequestError."""
+        """Plan, check and send; return an Outcome if the path is blocked; raises RequestError."""
         start = await self._wait_for_start(execution)
         motion = planned_motion(execution, start, self._parameters)
         if not execution.request.avoid_collisions:
@@ -219,7 +219,7 @@ class MotionExecutor:
                 self._check(execution.request)
             if check.collision:
                 return blocked(check.collision, execution)
-        # time has passed: the motion may have been stopped, or the joints moved
+        # meanwhile the motion may have been stopped, or the joints may have moved
         self._check(execution.request)
         self._rest(execution)
         away = self._measured.away(execution.joints, motion.at(0.0).position)
@@ -278,10 +278,10 @@ class MotionExecutor:
             if (resting := controller.resting()) is not None:
                 away = measured.away(joints, resting)
                 if np.abs(away).max() <= self._parameters.start_tolerance:
-                    # in the turn that joint_states report
+                    # commanded positions, in the turn that joint_states report
                     rest.append(position + away)
                     continue
-            # at rest for REST_TIME, as measured after the last command
+            # the joints must have been measured at rest for REST_TIME since the last command
             if min(measured.stood(joints),
                    measured.moment(joints) - controller.rest_at) < REST_TIME:
                 raise RequestError(

@@ -23,7 +23,7 @@ class PathChecks:
         """
         Check the remaining path of a motion for RECHECK_SLICE, if the scene has changed.
 
-        A motion whose path is blocked is stopped. Raises RequestError or InvalidSceneError.
+        Stop the motion if its path is blocked. Raises RequestError or InvalidSceneError.
         """
         if execution.scene is None or execution.reason:
             return
@@ -59,7 +59,7 @@ class PathChecks:
             execution.notes = [COLLISIONS_OFF, *self._scene.left_out]
             return None
         first = dict(zip(execution.joints, motion.at(0.0).position.tolist(), strict=True))
-        # joints that the motion does not move, but that move bodies of the check
+        # joints that are not part of the motion, but move bodies that are checked
         others = checker.moving_joints - set(execution.joints)
         known = self._state.known(execution.robot)
         assumed = {name: value for name, value in execution.request.assumed.items()

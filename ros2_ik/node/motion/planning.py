@@ -64,13 +64,13 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
 
 # -- the motion --------------------------------------------------------------------------------
 
-# factor on velocities, since a controller's interpolation exceeds them between two points
+# factor on velocity limits: interpolation by a controller exceeds the planned velocities
 VELOCITY_HEADROOM = 0.998
-# excess of acceleration by a controller's interpolation, as a fraction of jerk * PERIOD
+# excess acceleration of a controller's interpolation, as a fraction of jerk limit * PERIOD
 ACCELERATION_EXCESS = 0.025
 MIN_SCALING = 1e-3      # lower bound of velocity_scaling in requests, as in the parameter
 MAX_TIP_SPEED = 10.0    # used if only joint limits bound the tip's speed [m/s]
-# maximum duration of a motion [s]; the node is blocked while it computes the trajectory's points
+# maximum duration of a motion [s]; the computation of a trajectory's points blocks the node
 MAX_DURATION = 600.0
 
 
@@ -78,7 +78,7 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     """Plan the motion of an execution from rest at `start` (n,) [rad, m]; raises RequestError."""
     scaling = execution.request.velocity_scaling
     robot, joints = execution.robot, execution.joints
-    # joints without a goal stay; measured positions can be slightly outside of the limits
+    # joints without a goal stay, but within limits: measured positions can be slightly outside
     stay = np.clip(start, *position_bounds(robot, joints)).tolist()
     wanted = execution.request.joints
     goal = [wanted.get(joint, at) for joint, at in zip(joints, stay, strict=True)]
@@ -109,11 +109,11 @@ def usable(limits: MotionLimits, scaling: float, parameters: Parameters) -> Moti
     """
     Return the scaled limits of a motion.
 
-    They are a little lower than requested, since a controller that interpolates between points
+    These are a little lower than requested, since a controller that interpolates between points
     exceeds the planned velocities and accelerations.
     """
     limits = limits.scaled(scaling * VELOCITY_HEADROOM, parameters.acceleration_scaling)
-    # at least half of the acceleration remains for limits with an extreme jerk
+    # keep at least half of the acceleration limit, even with a very high jerk limit
     most = limits.acceleration
     return replace(limits, acceleration=np.maximum(
         most - ACCELERATION_EXCESS * PERIOD * limits.jerk, most / 2))

@@ -11,7 +11,7 @@ from ros2_ik.node.state.joint_states import JointStates
 
 DELAY_STEP = 0.02   # between two delays at which commands are evaluated [s]
 N_BETWEEN = 10      # number of delays that are compared for each of these steps
-# Maximum lead [s]: a controller may start before the node receives the acceptance of the goal.
+# maximum lead of joints [s]: a controller may start before its acceptance reaches the node
 MAX_LEAD = 0.06
 
 
@@ -33,14 +33,14 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
              measured: JointStates, least: float = -MAX_LEAD, most: float = MAX_DELAY
              ) -> Tracking:
     """
-    Compare measured joints with their commands `least` to `most` seconds ago.
+    Compare measured joints with their commands `least` to `most` seconds ago (below 0: ahead).
 
     `commanded` returns the commanded state at a time of the motion clock [s]. Each joint is
     compared at the time of its own reading, since readings differ in age.
     """
     moments = [measured.moment([joint]) for joint in joints]
 
-    # joints of one message have the same time, at which the command is evaluated once
+    # joints of one message have the same time: evaluate the command once per time
     def commanded_before(delay: float) -> Array:
         states = {moment: commanded(moment - delay).position for moment in {*moments}}
         return np.array([states[moment][j] for j, moment in enumerate(moments)])
@@ -50,7 +50,7 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     apart = measured.away(joints, commands)
     # 0 for a joint between two of its commands, else the distance from the nearest command
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
-    # commands (k - 1, N_BETWEEN + 1, n) between two delays, where they change almost linearly
+    # commands (k - 1, N_BETWEEN + 1, n), interpolated linearly between successive delays
     parts = np.linspace(0.0, 1.0, N_BETWEEN + 1)
     between = commands[:-1, None] + parts[:, None] * np.diff(commands, axis=0)[:, None]
     worst = np.abs(measured.away(joints, between)).max(axis=2)

@@ -1,1 +1,1 @@
-"""The servo's process: an arm follows commands, and motions of streaming controllers."""
+"""The servo's process: follows commands, and plays the motions of streaming controllers."""

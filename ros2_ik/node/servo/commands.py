@@ -50,7 +50,7 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
     if not np.isfinite(values).all():
         raise wrong(f'the twist has a number that is not finite: {values.tolist()}')
     parameters = follower.begin.parameters
-    # one factor scales both parts to their limits; hypot does not overflow, unlike squares
+    # one factor scales both velocities to their limits; unlike squares, hypot does not overflow
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
                  math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
     slowed: Array = values / faster
@@ -70,7 +70,7 @@ def _joints(message: JointJog, follower: Follower) -> Array:
                         f'{", ".join(follower.moved)}')
         if names.count(name) > 1:
             raise wrong(f"joint '{name}' is named {names.count(name)} times; valid: once")
-        # larger velocities, whose squares overflow, would stop the arm at once
+        # the squares of larger velocities overflow, which would stop the arm abruptly
         if not abs(velocity) < MAX_VELOCITY:
             raise wrong(f"the velocity of joint '{name}' is {velocity}")
         values[joints.index(name)] = velocity

@@ -32,8 +32,8 @@ from ros2_ik.node.servo.messages import Begin
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
-# condition numbers of the Jacobian at which the arm starts to slow down, and at which it halts (as
-# in MoveIt Servo)
+# condition numbers of the Jacobian, as in MoveIt Servo: from NEAR_SINGULAR on, the arm slows down;
+# at VERY_SINGULAR it halts
 NEAR_SINGULAR, VERY_SINGULAR = 17.0, 30.0
 NEAR_GAP = 0.005    # gap (distance - margin) below which a pair explains a slow arm [m]
 # distance from a position limit below which the limit explains a slow arm [rad, m]
@@ -54,7 +54,7 @@ PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pu
 
 
 class Step(NamedTuple):
-    """Fields of ServoStatus about a step."""
+    """The fields of ServoStatus that describe a step."""
 
     code: int
     message: str
@@ -74,8 +74,8 @@ class Follower:
     Moves the joints of a `Begin` by commands, starting at rest.
 
     Without a valid command, the joints brake. They move away from approaching obstacles in any
-    case. All other joints keep their velocity in `v` during a step; the caller sets it, and their
-    positions in `q`. `scene` is used for frames of commands.
+    case. During a step, all other joints move at their velocities in `v`, which the caller sets,
+    like their positions in `q`. Commands may refer to frames of `scene`.
     """
 
     def __init__(self, begin: Begin) -> None:
@@ -88,13 +88,13 @@ class Follower:
         self.command: Command | None = None
         self.scene, checker = begin.scene, self._checker(begin.scene)
         joints = begin.joints
-        # a limit of 0 excludes joints of the controllers that are outside of the group
+        # joints of the controllers outside of the group have the velocity limit 0
         self.moved = [name for name, limit in zip(joints, begin.velocity, strict=True) if limit]
         self._frame = robot.frame_id(begin.tip or robot.root_frame)
         self._moved = self.columns[begin.velocity > 0]      # columns of the joints `moved`
         self._is_short = begin.mode == 'twist' and len(
             {*self.moved} & robot.moving_joints(begin.tip)) < 6
-        # axes x y z rx ry rz that must be followed; no rotations with fewer than six joints
+        # axes x y z rx ry rz that the tip must follow; with fewer than six joints, no rotations
         self._firm = np.array(begin.dimensions)
         self._firm[3:] &= not self._is_short
         self._slow_for = 0.0
@@ -114,7 +114,7 @@ class Follower:
         if begin.mode == 'joint':
             return [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')]
         tasks = [twist_task(begin.tip, weight=self._firm.astype(float), name='twist')]
-        # fewer than six joints: the linear motion has priority over the rotation
+        # with fewer than six joints, the linear motion has priority over the rotation
         if self._is_short:
             weights[:3] = 0.0
             tasks.append(damping_task((DAMPING * dt) ** 2, names=joints, priority=1))
@@ -128,8 +128,8 @@ class Follower:
         tip_limits = [CartesianVelocityLimit(
             begin.tip, speed * begin.parameters.servo_linear_velocity,
             speed * begin.parameters.servo_angular_velocity, self._carrier())] if begin.tip else []
-        # A gap d closes at most at gain * d. This decelerates the joints by gain times their
-        # velocity, which is within the acceleration limits for this gain.
+        # A gap d closes at a speed of gain * d at most. The joints then decelerate at gain times
+        # their velocity, which is within their acceleration limits with this gain.
         moved = begin.velocity > 0
         gain = float((begin.acceleration[moved] / begin.velocity[moved]).min())
         barriers = [CollisionBarrier(checker, begin.parameters.servo_margin,
@@ -147,7 +147,7 @@ class Follower:
         return program
 
     def _carrier(self) -> str | None:
-        """Return the joint before the tip's first servoed joint, None for the root frame."""
+        """Return the joint that carries the tip's first servoed joint, None for the root frame."""
         # motion of the joints before the first servoed joint is not part of the tip's velocity
         model = self.robot.model
         chain = model.supports[model.frames[self.robot.frame_id(self.begin.tip)].parentJoint]
@@ -156,7 +156,7 @@ class Follower:
         return carrier if carrier in self.robot.frame_names else None
 
     def _checker(self, scene: Scene) -> CollisionChecker | None:
-        # not a cached one, since `move_objects` changes it
+        # not a cached checker, since `move_objects` changes the checker
         options = self.begin.options
         return CollisionChecker(self.robot, scene, *options) if options else None
 
@@ -169,7 +169,7 @@ class Follower:
 
     def move_objects(self, poses: Mapping[str, pin.SE3],
                      velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
-        """Move world objects to poses in the root frame; set all velocities (3,) [m/s]."""
+        """Move world objects to poses in the root frame; set all object velocities (3,) [m/s]."""
         for name, pose in poses.items():
             self.scene = self.scene.move(name, pose)
         if self.begin.options:
@@ -182,7 +182,7 @@ class Follower:
         """Follow a command; on an InvalidTargetError, the previous command stays."""
         if self.begin.mode == 'pose':
             self._follow.set_target('pose', command.value)
-        # velocities of 0, as of a released key: brake in the direction of the motion
+        # velocities of 0, as after a key is released: brake in the direction of the motion
         is_rest = self.begin.mode != 'pose' and not command.value.any()
         self.command = None if is_rest else command
 
@@ -208,7 +208,7 @@ class Follower:
         self.q[self.places] = position
 
     def step(self, now: float, speed: float = 1.0) -> Step:
-        """Move for dt, at time `now` [s]; `speed` (0 to 1) scales commands."""
+        """Move the joints for the time dt from `now` [s] on; `speed` (0 to 1) scales commands."""
         if self.command is not None and now >= self.command.until:
             self.command = None
         result, step = (self._following_step(self.command.value, speed)
@@ -220,7 +220,7 @@ class Follower:
             message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
 
     def _following_step(self, value: Array, speed: float) -> tuple[VelocityResult, Step]:
-        # `part` is the factor on a twist towards a singularity
+        # `part` is the factor by which a twist towards a singularity is reduced
         part, condition = 1.0, 1.0
         # a pose is approached with a gain; the other modes command a velocity
         if self.begin.mode == 'pose':
@@ -241,8 +241,8 @@ class Follower:
 
     def _braking_step(self) -> tuple[VelocityResult, Step]:
         self._slow_for = 0.0
-        # Braking is the target of a task, which the barriers can override. One factor for all
-        # joints keeps the direction in joint space.
+        # Braking is only the target of a task: the collision barriers can override it. One factor
+        # for all joints keeps the direction in joint space.
         slower = self.v[self.columns] * (1.0 - self.dt / max(self.braking_time, self.dt))
         self._brake.set_target('brake', velocity=slower)
         self._brake.reset(self.v)
@@ -258,7 +258,7 @@ class Follower:
         return result, Step(code, text, 0.0)
 
     def _solve(self, velocity: Array | None = None) -> VelocityResult:
-        """Return a step for the target pose, or for a twist (6,) or joint velocities (n,)."""
+        """Return the step for the target pose, for a twist (6,) or for joint velocities (n,)."""
         if velocity is not None:
             self._follow.set_target(self.begin.mode, velocity=velocity)
             if self._is_short:
@@ -272,7 +272,7 @@ class Follower:
                 if np.abs(pair.gradient[self.columns]).max() > UNMOVED]
 
     def _gain(self, target: Array) -> float:
-        """Return the pose task's gain: fraction of the displacement to a pose (4, 4) per step."""
+        """Return the pose task's gain: the fraction of the way to a pose (4, 4) in one step."""
         # the time to the target at the maximum linear and angular velocity
         here = Configuration(self.robot, self.q).transform(self.begin.tip)
         away = math.dist(target[:3, 3], here[:3, 3])
@@ -285,14 +285,14 @@ class Follower:
 
     def _diagnose(self, result: VelocityResult, value: Array, condition: float,
                   is_approaching: bool) -> tuple[int, str]:
-        """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
+        """Return a status code and the reason why the arm is slow or halted, if it is."""
         halted = result.scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
-        # a twist that is followed too slowly for a while always gets a reason
+        # the status always has a reason if a twist is followed too slowly for SLOW_TIME
         lasting = self._slow_too_long(result, value)
         at_singularity = SINGULAR, 'halted by a singularity'
         if is_approaching:
             return at_singularity if halted else (APPROACHING, 'slow: near a singularity')
-        # halted more than 1e-3 m or rad from a commanded pose
+        # the arm is halted, more than 1e-3 m or rad from the commanded pose
         is_far = halted and self.begin.mode == 'pose' and (
             np.abs(result.errors['pose']).max() > 1e-3)
         if not lasting and result.scale >= SLOWED and not is_far:
@@ -316,11 +316,11 @@ class Follower:
             return NO_WARNING, FOLLOWS
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
-        # only in mode twist `lasting` can be True
+        # `lasting` can be True in mode twist only
         if self._is_short and (value * self.begin.dimensions)[3:].any():
             return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded; '
                               'control_dimensions can free other axes')
-        # a pair at any distance can slow the arm, such as a wall that approaches fast
+        # even a distant pair can slow the arm, for example a wall that approaches fast
         return slow_near if near else (NO_WARNING, 'slow: at the velocity limit of the tip')
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
@@ -329,7 +329,7 @@ class Follower:
         if self.begin.mode == 'twist':
             moved = self._jacobian(self.q) @ result.v[self._moved]
             twist = value * self.begin.dimensions
-            # component of the motion along the twist, of the linear and the angular part
+            # component of the motion along the twist, separately for its linear and angular part
             for rows in (slice(0, 3), slice(3, 6)):
                 if squared := float(twist[rows] @ twist[rows]):
                     parts.append(float(moved[rows] @ twist[rows]) / squared)
@@ -347,7 +347,7 @@ class Follower:
         return moved
 
     def _condition(self, q: Array) -> float:
-        """Return the condition number of the Jacobian's rows that must be followed."""
+        """Return the condition number of the Jacobian's rows of the axes that must be followed."""
         return float(np.linalg.cond(self._jacobian(q)[self._firm])) if self._firm.any() else 1.0
 
     def _part_towards(self, result: VelocityResult, condition: float) -> float:

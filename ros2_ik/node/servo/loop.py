@@ -1,4 +1,4 @@
-"""Main loop of the servo's process: callbacks and calls of the node between the steps."""
+"""Main loop of the servo's process: between steps, it runs callbacks and the node's calls."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -42,10 +42,10 @@ IDLE_PERIOD = 0.05  # between two checks for messages of the node before the fir
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
-# commands are ignored if the node is silent for this time: it may fail to pass on a stop [s]
+# after this time without calls of the node [s], commands are ignored: a stop might be lost
 NODE_TIMEOUT = 1.0
 NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
-# best effort matches every publisher; depth 1, since only the newest command counts
+# best effort matches every publisher; the depth is 1, since only the newest command counts
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -54,15 +54,15 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     """
     Run the servo and players until the node closes the pipe or ends; see `Loop.run`.
 
-    `name` and `namespace` are the node's, `topics` the resolved names of joint_states and of the
-    topics below ~/servo; `simulated` is use_sim_time.
+    `name` and `namespace` are those of the node. `topics` has the resolved names of joint_states
+    and of the topics below ~/servo. `simulated` is the value of use_sim_time.
     """
     Path('/proc/self/comm').write_text(NAME)
     compile_all()
-    # after loading, which takes a second and would stall the driver and the node
+    # only now: at real-time priority, loading would stall the driver and the node for a second
     _raise_priority()
     # No shared memory: if this process is killed, Fast DDS may leave segments in which the next
-    # process receives nothing (eProsima/Fast-DDS#5053). Ignored with discovery range LOCALHOST.
+    # process receives nothing (eProsima/Fast-DDS#5053). No effect with discovery range LOCALHOST.
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
@@ -76,7 +76,7 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     try:
         loop.run()
     finally:
-        # at once, so that the node starts another process for its next call
+        # close the pipe first, so that the node starts another process for its next call
         connection.close()
         rclpy.try_shutdown()
 
@@ -97,12 +97,12 @@ class Loop:
 
     def __init__(self, connection: Connection, node: Node, topics: Mapping[str, str]) -> None:
         self._connection, self._node, self._log = connection, node, node.get_logger()
-        # rclpy needs 0.1 s for its first log line, too long for a step
+        # log now: rclpy needs 0.1 s for its first log line, too long for a step
         self._log.info('starting')
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         self._clock = MotionClock(node)
-        # these parameters apply until the first session
+        # these parameters apply before the first session
         self._joint_states = JointStates(node, topics['joint_states'],
                                          SimpleNamespace(joint_state_speed=1.5), self._clock)
         node.create_subscription(JointState, topics['joint_states'], self._joint_states.take,
@@ -116,7 +116,7 @@ class Loop:
         self._period = IDLE_PERIOD
         self._context = SimpleNamespace(node=node, listeners=Counter(), callback_group=None,
                                         connected_at=time.monotonic() + CONNECTION_TIME)
-        # times are on the steady clock [s]
+        # `_called`, `_noted` and `_told_at` are times on the steady clock [s]
         self._paused, self._gone, self._called = False, False, 0.0
         self._note, self._noted = '', -1.0      # reason and time of the last refused command
         self._told, self._told_at = State(), 0.0
@@ -125,7 +125,7 @@ class Loop:
 
     def run(self) -> None:
         """
-        Run callbacks and periodic steps until the node has gone and the arm is at rest.
+        Run callbacks and periodic steps until the pipe is closed and the arm is at rest.
 
         Also returns at the end of a session if no joint_states were received and no player exists.
         """
@@ -146,8 +146,8 @@ class Loop:
                     session.close()
                     self._session = None
                     gc.enable()
-                    # A process may never receive anything if an earlier one was killed
-                    # (eProsima/Fast-DDS#5053). Then it ends; the next switch starts another one.
+                    # If an earlier process was killed, this process may never receive anything
+                    # (eProsima/Fast-DDS#5053): end it, so that the next switch starts another.
                     if self._joint_states.newest is None and not self._players:
                         return
             for player in self._players.values():
@@ -157,7 +157,7 @@ class Loop:
         """Call `do`; if it raises, log the error, and pass its text to `fail` (None: no call)."""
         try:
             do()
-        # an error of a callback, a session or a player must not end the others
+        # an error in a callback, a session or a player must not end the others
         except Exception as error:
             self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
             if fail:
@@ -171,7 +171,7 @@ class Loop:
         try:
             while not self._gone and self._connection.poll():
                 method, arguments = self._connection.recv()
-                # a scene replaces all earlier changes
+                # a whole scene replaces all earlier changes of the scene
                 if isinstance(arguments[-1], Scene):
                     calls = [call for call in calls if call[1][0] != Session.change_scene]
                 calls.append((method, arguments))
@@ -179,10 +179,10 @@ class Loop:
             self._gone = True
         for method, arguments in calls:
             self._called = time.monotonic()
-            # for example, a scene for which no collision checker can be created
+            # this may fail, for example for a scene without a possible collision checker
             self._attempt(partial(method, self, *arguments), self._fail)
         if self._gone:
-            # motions stop without braking, since nothing supervises them now (docs/safety.md)
+            # streamed motions stop without braking, since nothing supervises them (docs/safety.md)
             for player in self._players.values():
                 player.shut()
             self.call_session(Session.end, 'the node has ended')
@@ -195,13 +195,13 @@ class Loop:
             self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
 
     def begin(self, begin: Begin) -> None:
-        """Start a session; ignored while the previous session has not come to its end."""
+        """Start a session; ignored if the previous session has not ended."""
         if self._session:
             return
         follower = Follower(begin)
         self._joint_states.set_robot(begin.robot)
         self._joint_states.parameters = begin.parameters
-        # garbage collection: once now, then none while steps run
+        # collect garbage now, and not while the session runs
         gc.collect()
         gc.disable()
         self._session = Session(self._context, self._clock, self._joint_states, follower)
@@ -218,7 +218,7 @@ class Loop:
             self._session.follower.brake()
 
     def open_player(self, number: int, output: ServoOutput, period: float) -> None:
-        """Create a player for a controller, with one command per `period` [s]."""
+        """Create a player that sends a controller one command per `period` [s]."""
         self._period = period
         self._players[number] = Player(self._context, self._clock, number, output, self._send)
 
