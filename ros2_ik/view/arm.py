@@ -1,4 +1,4 @@
-"""A simulated robot of the viewer, with its solver and its scene."""
+"""The viewer's simulated robot, with its solver and its scene."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,9 +24,8 @@ from ros2_ik.core.internals import IKRequest, prepare, TargetError, World
 
 PERIOD = 1 / 60    # time between two calls of `Arm.step` [s]
 
-
-# Converts the content of a problem file, for a robot at q (nq,) in a scene, to a request and a
-# collision checker (None if none is needed); raises IKError, which names the wrong field.
+# Converts the content of a problem file to a request and a collision checker (None if not needed),
+# for a robot at q (nq,) in a scene; raises IKError, which names the wrong field.
 Reader = Callable[[Mapping[str, object], Scene, Array], tuple[IKRequest, CollisionChecker | None]]
 
 
@@ -90,7 +89,7 @@ class Arm:
         self.q = self.robot.to_q(q)
 
     def solve(self, problem: Mapping[str, object], seed: Array) -> Answer:
-        """Solve a problem, the content of a problem file; the search starts at seed (nq,)."""
+        """Solve `problem`, the content of a problem file; the search starts at `seed` (nq,)."""
         request, checker = self._read(problem, self.scene, seed)
         search = prepare(replace(request, seed=self.robot.to_joints(seed)),
                          World(self.robot, seed, checker))
@@ -99,9 +98,10 @@ class Arm:
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """
-        Move the robot to q (nq,) if the straight path in joint space is free; returns a note.
+        Move the robot to q (nq,) along the straight path in joint space; returns a note.
 
-        Raises IKError if the path is not free, or if a floating or planar joint has to move.
+        Raises IKError if a floating or planar joint has to move, or if the path is not free (only
+        with `avoid_collisions`).
         """
         joints = [joint for joint in self.robot.joints if joint.is_scalar]
         indices, count = [joint.index for joint in joints], len(joints)
@@ -139,5 +139,5 @@ class Arm:
 
 
 def checker_of(scene: Scene) -> CollisionChecker:
-    """Return the collision checker of a scene; answers list missing meshes as not checked."""
+    """Return the collision checker of a scene; it skips missing meshes, as answers report."""
     return collision_checker(scene.robot, scene, missing='skip')

@@ -51,7 +51,7 @@ def rgb(color: Color) -> tuple[int, int, int]:
 
 def add_surface(server: viser.ViserServer, name: str, surface: Surface, pose: pin.SE3,
                 opacity: float | None = None) -> viser.MeshHandle:
-    """Add a surface at a pose in its parent; `opacity` None means the surface's own."""
+    """Add a surface at a pose in its parent's frame; `opacity` None means the surface's own."""
     opaque = surface.opacity if opacity is None else opacity
     handle = server.scene.add_mesh_simple(
         name, surface.vertices.astype(np.float32), surface.faces.astype(np.uint32),
@@ -84,7 +84,6 @@ class RobotBodies:
         # viser sends every assignment to all browsers: assign changed values only
         if self._root.visible != (q is not None):
             self._root.visible = q is not None
-        # nothing to do if neither colour nor configurations have changed
         shown = (color, *(tuple(each.tolist()) for each in (q, robot_q) if each is not None))
         if q is None or shown == self._shown:
             return
@@ -144,7 +143,7 @@ class ContactPoints:
         self._shown: tuple[Contact, ...] = ()
 
     def show(self, contacts: Sequence[Contact]) -> None:
-        """Show the first contacts, which are the deepest."""
+        """Show the first MAX_CONTACTS contacts, which are the deepest."""
         shown = tuple(contacts[:MAX_CONTACTS])
         if shown == self._shown:
             return

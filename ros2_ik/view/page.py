@@ -24,13 +24,13 @@ CAMERA_RATIO = 1.7    # distance of the initial camera / size of the robot
 # colours of the solved and of the unsolved part of a path
 REACHED, BEYOND = (40, 160, 60), (210, 40, 40)
 SPACING = 5e-3    # distance between points of the unsolved part [m]
-# units and steps of sliders; True: rotary joints [deg], False: others [m]
+# factors from SI to slider units, and slider steps; True: rotary joints [deg], False: others [m]
 UNIT, STEP = {True: math.degrees(1), False: 1.0}, {True: 0.1, False: 1e-3}
 
 
 class Event(NamedTuple):
     """
-    An event of a browser; `value` is the value of the control, or the pose of the gizmo.
+    An event from a browser; `value` is the value of the control, or the pose of the gizmo.
 
     The value is stored here because the control may have changed when the worker processes the
     event.
@@ -132,7 +132,7 @@ class Page:
     def _add_sliders(self) -> None:
         arm, self.sliders = self.session.arm, dict[str, InputHandle]()
         self.server.gui.add_html(f'<div style="{SMALL}">angles in degrees, slides in m</div>')
-        # sampling limits are finite, also for joints without limits
+        # sampling limits are finite even for joints without limits
         lower, upper = arm.robot.sampling_limits()
         for joint in arm.robot.joints:
             unit, step, i = UNIT[joint.rotary], STEP[joint.rotary], joint.index
@@ -183,7 +183,7 @@ class Page:
         for name, slider in self.sliders.items():
             joint = session.robot.joint(name)
             value = float(UNIT[joint.rotary] * session.arm.q[joint.index])
-            # a slider that a user has moved differs by rounding only: do not send the value back
+            # a slider that a user has moved differs only by rounding: do not send the value back
             differs = abs(slider.value - value) > STEP[joint.rotary]
             if differs and slider.min <= value <= slider.max:
                 slider.value = value
@@ -202,8 +202,7 @@ class PathOnPage:
         reached = [Configuration(page.session.robot, q).transform(tip) for q in path.q]
         self._draw('reached', [T[:3, 3] for T in reached], REACHED)
         if reached:
-            # the path may be relative to a moving frame: compute the pose of the frame at the last
-            # pose reached
+            # the path's frame may move: fix the frame where it is at the last pose reached
             last, length = path.parameters[-1], path.tool_path.length
             frame = reached[-1] @ np.linalg.inv(path.tool_path.pose(last))
             self._draw('beyond', [

@@ -1,4 +1,4 @@
-"""Pictures (PNG) of robots in their scenes, by a software rasterizer without a graphics card."""
+"""Pictures (PNG) of robots in their scenes, drawn in software, without a graphics card."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -73,8 +73,8 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     """
     Write panels, up to four in a row, to a PNG file of `size` (width, height) [px].
 
-    All panels have the same view. `back` (3,) is the direction from the robot to the camera, by
-    default that of the viewer. Raises OSError if the file cannot be written.
+    All panels show the same view. `back` (3,) is the direction from the robot to the camera, by
+    default TO_CAMERA. Raises OSError if the file cannot be written.
     """
     columns = min(len(panels), COLUMNS)
     width, height = size[0] // columns, size[1] // math.ceil(len(panels) / columns)
@@ -85,7 +85,7 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     count = max(int((width - step) / pen.textlength('n', font)), 1)    # letters in a line
     texts = [[(part, color) for line, color in panel.text() for part in wrap(line, count)]
              for panel in panels]
-    # text takes at most half of a panel; all panels have the same height of text
+    # the text takes at most half of a panel, and the same height in all panels
     most = min(int(height / 2 / step), max(map(len, texts)))
     above = math.ceil(step * most)
     images = panel_images(model, scene, panels, (width, height - above), back)
@@ -120,7 +120,7 @@ def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size:
 
 
 def _bodies(model: RobotModel, scene: Scene, panel: Panel, length: float) -> Iterator[Body]:
-    """Yield the bodies of a panel, without contacts; `length` is that of target axes [m]."""
+    """Yield the bodies of a panel, without contacts; target axes have the length `length` [m]."""
     poses = model.poses(panel.q)
     for link, surface, in_link in model.surfaces:
         yield surface._replace(color=panel.color or surface.color), poses[link] * in_link
@@ -141,7 +141,7 @@ class Camera(NamedTuple):
     """
     An orthographic camera; the rows of `R` (3, 3) are its axes: right, down and forward.
 
-    `middle` (2,) is the centre of the view (right, down), and `height` its height [m].
+    `middle` (2,) is the centre of the view (right, down) [m], `height` the view's height [m].
     """
 
     R: Array
@@ -151,7 +151,7 @@ class Camera(NamedTuple):
 
 def camera_on(points: Array, back: Array, aspect: float) -> Camera:
     """
-    Return a camera with the direction of view -`back` (3,) that shows all points (n, 3).
+    Return a camera that looks along -`back` (3,) and shows all `points` (n, 3).
 
     `aspect` is the width of the picture divided by its height.
     """
@@ -208,7 +208,7 @@ def _draw(corners: Array, normals: Array, color: Array, picture: Pixels, depth: 
                 b, c = (x * v[1] - y * v[0]) / area, (y * u[0] - x * u[1]) / area
                 a = 1 - b - c
                 z = p[2] + b * u[2] + c * v[2]
-                # outside the triangle, or behind a nearer one
+                # skip a sample outside the triangle, or behind a nearer triangle
                 if min(a, b, c) < 0 or z >= depth[row, column]:
                     continue
                 depth[row, column] = z

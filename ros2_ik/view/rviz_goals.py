@@ -52,7 +52,7 @@ class RvizGoals:
     """
     A session for any number of RViz instances, which show and control the same state.
 
-    Topics and the service are `name`/goals/*. Only the session's arm may spin the node.
+    The topics and the service are below `name`/goals/. Only the session's arm may spin the node.
     """
 
     def __init__(self, session: Session, node: Node, name: str,
@@ -99,7 +99,7 @@ class RvizGoals:
 
     def _switch_collisions(self) -> None:
         self._session.avoid_collisions = not self._session.avoid_collisions
-        # the menu has the new state of the check box
+        # the menu shows the new state of the check box
         self._show_handles()
         self._session.solve(dragging=True)
 
@@ -129,7 +129,7 @@ class RvizGoals:
         if self._ended():
             self._worker.end()
         session, moved = self._session, False
-        # move the markers of changed targets; RViz would move them back otherwise
+        # send the poses of changed targets; otherwise RViz would move the markers back
         for tip, T in session.targets.items():
             if T is not self._marker_at[tip]:
                 self._markers.move(tip, _pose(T))
@@ -153,7 +153,7 @@ class RvizGoals:
 def _read_pose(feedback: InteractiveMarkerFeedback, root_frame: str) -> Array:
     """Return the pose (4, 4) to which a marker was dragged; raises IKError."""
     what, frame = f"the pose of marker '{feedback.marker_name}'", feedback.header.frame_id
-    # RViz reports poses in the marker's own frame, because the marker's stamp is 0
+    # RViz reports poses in the frame of the marker's header, because the marker's stamp is 0
     if frame.removeprefix('/') not in ('', root_frame):
         raise IKError(f"{what} is in frame '{frame}'; valid: the marker's frame '{root_frame}'")
     return np.array(read_pose(feedback.pose, what).homogeneous)
@@ -188,7 +188,7 @@ def ghost_markers(robot: Robot, visuals: Sequence[GeometryElement],
 
 
 def text_marker(text: str, point: Array) -> Marker:
-    """Return the marker of a text above a point (3,) in the root frame."""
+    """Return a marker that shows a text above a point (3,) in the root frame."""
     lines = [line for part in text.splitlines() for line in wrap(part, LINE_LENGTH)]
     marker = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text='\n'.join(lines),
                     color=_color((1.0, 1.0, 1.0), 1.0), ns='text')

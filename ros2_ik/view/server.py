@@ -33,7 +33,7 @@ def refusal(token: str, path: str, headers: Mapping[str, str]) -> str:
     # constant time, so that response times reveal nothing about the token
     if not secrets.compare_digest(first.encode(errors='surrogateescape'), token.encode()):
         return 'the token is missing: open the address that the terminal shows'
-    # browsers send Origin with cross-site requests and always with WebSockets (Upgrade)
+    # browsers send Origin with CORS requests, and always with WebSocket requests (Upgrade)
     origin, own = headers.get('Origin'), f'://{headers.get("Host", "")}'.lower()
     if (origin is not None or 'Upgrade' in headers) and not (origin or '').lower().endswith(own):
         return f"a page of '{origin}' must not use this server"
@@ -54,7 +54,7 @@ def listening(token: str, port: int) -> viser.ViserServer:
 
 
 def stop(server: viser.ViserServer) -> None:
-    """Stop a server without its output."""
+    """Stop a server, and hide its output."""
     with redirect_stdout(io.StringIO()):
         server.stop()
 
@@ -62,7 +62,7 @@ def stop(server: viser.ViserServer) -> None:
 @contextmanager
 def _checked(token: str) -> Iterator[None]:
     """
-    Context manager: viser servers started in the body refuse requests that `refusal` refuses.
+    Context manager: viser servers started in the body check each request with `refusal`.
 
     viser has neither access control nor an option for it, so `websockets.asyncio.server.serve` is
     replaced inside the context. Raises RuntimeError if viser did not call the replacement.

@@ -24,8 +24,8 @@ class Session:
     """
     A robot, a problem and its answers.
 
-    The problem has `targets`, poses (4, 4) in the root frame by tip, and `rest`, all other fields
-    of a problem file, such as constraints and costs.
+    The problem has `targets` (poses (4, 4) in the root frame, by tip) and `rest` (other fields of
+    a problem file, such as constraints and costs).
 
     `answers` are the answers of the last search, empty before the first; `shown` is the index of
     the displayed answer. `status` is a message for the user. `command` is the command line that
@@ -70,7 +70,7 @@ class Session:
     # -- the problem -----------------------------------------------------------------------
 
     def load_problem(self, content: dict[str, object]) -> None:
-        """Replace the problem by the content of a file; on IKError nothing is changed."""
+        """Replace the problem by the content of a file; on IKError, nothing changes."""
         request, _ = self._read(content, self.arm.scene, self.arm.q)
         targets = dict[str, Array]()
         for target in request.targets:
@@ -90,7 +90,7 @@ class Session:
 
     def load_yaml(self, text: str) -> None:
         """
-        Replace the problem by YAML text and solve the problem; on IKError nothing is changed.
+        Replace the problem by YAML text and solve it; on IKError, the previous problem stays.
 
         If the text has neither tips nor targets, the present targets stay.
         """
@@ -117,7 +117,7 @@ class Session:
                 'avoid_collisions': self.avoid_collisions}
 
     def problem_yaml(self) -> str:
-        """Return the problem as YAML for `ros2_ik constrained`; the seed is the answer."""
+        """Return the problem as YAML for `ros2_ik constrained`; the seed is the shown answer."""
         content = self.content()
         if self.answer is not None:
             # joint_state has one value per joint: floating and planar joints are left out
@@ -132,7 +132,7 @@ class Session:
         """
         Move the target of `tip` to T (4, 4), and solve.
 
-        If the target is not reached when it is `released`, a longer search follows.
+        If the answer is not accepted when the target is `released`, a longer search follows.
         """
         self.targets[tip] = T
         self.solve(dragging=True)
@@ -179,7 +179,7 @@ class Session:
             return answer
         found = self.arm.solve({**content, 'timeout': DRAG_TIMEOUT}, seed)
         found = replace(found, seconds=answer.seconds + found.seconds)
-        # show the attempt near the seed: attempts far from the seed would make the ghost flicker
+        # show the best attempt near the seed: attempts far from it would make the ghost flicker
         return found if found.reached is not Reached.NO else replace(answer, message=found.message)
 
     def next_solution(self) -> None:
@@ -225,7 +225,7 @@ class Session:
 
 
 def target_fields(targets: Mapping[str, Array]) -> dict[str, object]:
-    """Return the fields of a problem file for targets (4, 4) by tip, none without targets."""
+    """Return `tips` and `targets` of a problem file for targets (4, 4) by tip, {} for none."""
     poses = []
     for T in targets.values():
         values = pin.SE3ToXYZQUAT(pin.SE3(T[:3, :3], np.array(T[:3, 3]))).tolist()

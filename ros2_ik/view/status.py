@@ -17,13 +17,13 @@ from ros2_ik.view.surfaces import Color
 SMALL = 'font-size:12px;padding:0 12px 6px'
 # with a minimum height, so that the controls below do not jump during a drag
 STYLE = f'{SMALL};line-height:1.5;min-height:160px'
-# for texts that rarely change: one line; a tooltip has the whole text
+# for texts that rarely change: cut to one line; a tooltip shows the whole text
 ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.6'
 # one click selects the whole text
 CODE = ('user-select:all;white-space:pre-wrap;overflow-wrap:anywhere;max-height:10em;'
         'overflow-y:auto;background:#8882;border-radius:4px;padding:4px 8px;margin:2px 0 8px')
 GREY = (0.45, 0.47, 0.5)
-# removed from messages: the seed of a drag is the last answer, not the robot's state
+# removed from messages: in a drag, this change is relative to the last answer, not the robot
 FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
 
 
@@ -61,7 +61,7 @@ def status_html(session: Session) -> str:
 
 
 def copy_html(session: Session) -> str:
-    """Return the answer's joint values [rad, m], and a command that repeats it, as HTML."""
+    """Return as HTML the answer's joint values [rad, m] and a command that repeats the search."""
     if session.answer is None:
         return f'<div style="{SMALL}">no answer yet</div>'
     values = session.robot.to_joints(session.answer.q, include_mimic=True)
@@ -74,7 +74,7 @@ def copy_html(session: Session) -> str:
 
 
 def kinds_html() -> str:
-    """Return the kinds of functions, each with a description of one line, as HTML."""
+    """Return the kinds of constraints and costs, each with a one-line description, as HTML."""
     lines = [f'<b>{escape(kind)}</b>: {escape((getdoc(function) or "").partition(chr(10))[0])}'
              for kind, function in written_kinds().items()]
     return f'<div style="{SMALL}">{"<br>".join(lines)}</div>'

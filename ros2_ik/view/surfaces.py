@@ -45,7 +45,7 @@ class RobotModel:
     """
     The visual surfaces of a robot, and the poses of its links.
 
-    `surfaces` are tuples of a link, a surface, and the pose of the surface in the link frame.
+    `surfaces` are tuples of a link's name, a surface, and the surface's pose in the link frame.
     `notes` are texts about missing geometry.
     """
 

@@ -21,7 +21,7 @@ class ShownTarget:
     """
     The gizmo of the target of `tip`, and its input fields in a folder.
 
-    Gizmo and fields are at the poses `gizmo_T` and `fields_T` (4, 4).
+    The gizmo shows the pose `gizmo_T`, the fields show `fields_T` ((4, 4) each).
     """
 
     tip: str
@@ -33,7 +33,7 @@ class ShownTarget:
     fields_T: Array | None = None
 
     def show(self, T: Array) -> None:
-        """Show a pose T (4, 4), except where the user has entered this pose."""
+        """Show a pose T (4, 4), but leave the control in which the user entered T unchanged."""
         if T is not self.gizmo_T:
             self.gizmo_T = T
             place(self.gizmo, pin.SE3(T[:3, :3], np.array(T[:3, 3])))
@@ -88,7 +88,7 @@ class Targets:
         # ignore an event that was queued before the target was removed
         if self.shown.get(shown.tip) is not shown:
             return
-        # remove the gizmo if the pose is invalid: `show` adds one at the last valid target
+        # remove the gizmo if the pose is invalid; `show` adds a new one at the last valid target
         try:
             T = shown.gizmo_T = pose_of(*event.value)
         except IKError:

@@ -53,13 +53,13 @@ class Worker:
         self.session.arm.wake()
 
     def end(self) -> None:
-        """End `run` after the present job; to be called by a job only."""
+        """End `run` after the present job; call this only in the thread of `run`."""
         self._ended = True
 
     def run(self) -> None:
         """Run jobs until `end` is called."""
         while not self._ended:
-            # a defect of the viewer is reported, and must not end the page
+            # a bug in the viewer must not end the page, so report it and continue
             try:
                 self._run_once(self._next_job())
             except Exception:
@@ -68,7 +68,7 @@ class Worker:
                                        '(see its terminal)')
 
     def _next_job(self) -> Job | None:
-        """Wait for a job and return it, None if the arm's next step is due first."""
+        """Wait for a job and return it; return None if the arm's next step is due first."""
         arm = self.session.arm
         while True:
             with self._lock:

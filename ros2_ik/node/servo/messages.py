@@ -15,7 +15,7 @@ WAITS = 'waits for joint_states and for the controllers'
 
 
 class Knot(NamedTuple):
-    """Positions and velocities (n,) of joints at a time [ns], in messages on the node's clock."""
+    """Joint positions and velocities (n,) at `time` [ns]; encoders need node time."""
 
     time: int
     position: Array
@@ -27,7 +27,7 @@ class ServoOutput(ABC):
     """
     Encoder of the commands to one controller, pickled for the servo's process.
 
-    `topic` is the full name of the command topic, `joints` the order of positions in knots.
+    `topic` is the full name of the command topic; values in knots are in the order of `joints`.
     """
 
     topic: str
@@ -38,26 +38,26 @@ class ServoOutput(ABC):
 
     @abstractmethod
     def concerns(self, message: object) -> bool:
-        """Return whether a command of another client moves any of these joints."""
+        """Return whether another client's command affects any of `joints`."""
 
     @abstractmethod
     def message(self, knots: Sequence[Knot]) -> object:
-        """Return the message for recent knots, newest last; a stream uses the newest only."""
+        """Return the message for knots in order of time; streams encode only the last knot."""
 
 
 @dataclass(frozen=True)
 class Begin:
     """
-    The task of the servo: follow commands of a mode.
+    Request to begin a servo session, which follows the commands of one `mode`.
 
-    - `robot`: with the tip as a frame, if the tip is an object or a tool.
+    - `robot`: the robot, with `tip` as an added frame if the tip is an object or a tool.
     - `q`: current configuration (nq,).
     - `joints`: the n joints of the controllers.
-    - `velocity`, `acceleration`: their limits (n,) [rad/s, m/s; rad/s^2, m/s^2].
+    - `velocity`, `acceleration`: limits of `joints` (n,) [rad/s, m/s; rad/s^2, m/s^2].
     - `outputs`: encoders of the commands, one per controller.
-    - `options`: arguments of `collision_checker` for the scene, None without collision checks.
+    - `options`: arguments `meshes` and `missing` of `collision_checker`; None: no checks.
     - `parameters`: values of the node's parameters.
-    - `dimensions`: which of x y z rx ry rz the tip follows.
+    - `dimensions`: True for each of x y z rx ry rz in which the tip follows commands.
     """
 
     robot: Robot
@@ -76,11 +76,11 @@ class Begin:
 
 class Played(NamedTuple):
     """
-    To the node: the state of a player.
+    State of a player, sent to the node.
 
-    `unavailable` is the reason why commands would not be received, `broken` the reason why the
-    motion was ended; '' if there is none. `rest` are the positions (n,) at which a motion that was
-    stopped ends after `seconds`.
+    `unavailable` is the reason why the controller would not receive commands, or ''. `broken` is
+    the reason why the player ended the motion, or ''. A motion that is being stopped comes to rest
+    at positions `rest` (n,) after `seconds` [s].
     """
 
     player: int
@@ -91,7 +91,7 @@ class Played(NamedTuple):
 
 
 class State(NamedTuple):
-    """To the node: the state of the servo; `ended` is the reason of its end, or ''."""
+    """State of the servo, sent to the node; `ended` is the reason why the session ends, or ''."""
 
     mode: str = OFF
     moving: bool = False
@@ -100,5 +100,5 @@ class State(NamedTuple):
     message: str = ''
 
 
-# to the receivers in the node; None: the servo's process has ended
+# argument of `ServoProcess.receivers`; None: the servo's process has ended
 FromServo: TypeAlias = Played | State | None

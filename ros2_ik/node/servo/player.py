@@ -18,10 +18,10 @@ MAX_PERIODS = 2     # time between ticks above which the motion is delayed [peri
 
 class Player:
     """
-    Publishes the commands of one controller; `number` identifies it in messages to the node.
+    Publishes commands to one controller; `number` identifies the player in messages to the node.
 
-    `send` sends a message to the node. When the process was suspended for more than MAX_PAUSE, the
-    motion ends at the last command; after a shorter pause, it continues from there.
+    `send` sends a message to the node. If the process is suspended for longer than MAX_PAUSE, the
+    motion ends at the last command. After a shorter pause, it continues from the last command.
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, number: int,
@@ -39,13 +39,13 @@ class Player:
 
     def play(self, output: ServoOutput, times: Array, positions: Array, velocities: Array,
              is_curved: bool) -> None:
-        """Start a motion from rest, through k states (k, n) at times (k,) [s]."""
+        """Play a motion from rest through `positions`, `velocities` (k, n) at `times` (k,) [s]."""
         self._output = output
         self._motion = Motion.spline(output.joints, times, positions, velocities, is_curved)
         self._time, self._now, self._ticked = 0.0, self._clock.now(), time.monotonic()
 
     def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
-        """Brake within `bounds` (lower, upper; (n,) each) from the last command of a motion."""
+        """Brake from the last command, within position `bounds` (lower, upper; (n,) each)."""
         motion = self._motion
         if motion is None or self._time >= motion.duration:
             return
@@ -72,7 +72,7 @@ class Player:
             self.abort('the computer was too busy to send commands for '
                        f'{pause:.2g} s, so the joints have stopped')
             return
-        # a shorter pause, or a jump of the clock, delays the motion: no limit is exceeded
+        # a shorter pause or a clock jump delays the motion, so that no limit is exceeded
         self._time += min(step, period * (MAX_PERIODS if pause <= MAX_PERIODS * period else 1))
         stamp = self._node.get_clock().now().nanoseconds
         self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))
@@ -87,7 +87,7 @@ class Player:
         self._motion = None
 
     def _on_other(self, message: object, topic: str) -> None:
-        # without a motion, the commands can be those of the servo in this process
+        # without a motion, the command may come from the servo session of this process
         if self._motion and self._output.concerns(message):
             self.abort(f'another client sends commands on {topic}; nothing more is sent to it')
 

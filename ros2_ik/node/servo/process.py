@@ -1,4 +1,4 @@
-"""The node's handle of the servo's process."""
+"""The node's handle to the servo's process."""
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,11 +25,11 @@ P = ParamSpec('P')
 
 class ServoProcess:
     """
-    The servo's process, started by the first call, and restarted by a call after its end.
+    Handle to the servo's process; `call` starts the process, and restarts it after its end.
 
-    Each of `receivers` is called with each message of the process, and with None at its end. When
-    the node closes the pipe or ends, the servo brakes, motions of streaming controllers stop at
-    their last command, and the process ends. `state` is the last reported state of the servo.
+    Each of `receivers` is called with each message from the process, and with None when the
+    process ends. `state` is the last reported state of the servo. When the node closes the pipe or
+    ends, the servo brakes, streamed motions stop at their last command, and the process ends.
     """
 
     def __init__(self, node: Node) -> None:
@@ -37,7 +37,7 @@ class ServoProcess:
         self.receivers: list[Callable[[FromServo], None]] = []
         self._connection: Connection | None = None
         self._wait = 0.0    # delay before the next start [s]
-        # a thread, since the start takes long, and the pipe may be full
+        # in a thread: starting the process takes long, and sending blocks while the pipe is full
         self._sender = ThreadPoolExecutor(1, 'to the servo')
         self._timer = node.create_timer(POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -45,11 +45,11 @@ class ServoProcess:
 
     def call(self, method: Callable[Concatenate[Loop, P], None], *arguments: P.args,
              **_: P.kwargs) -> None:
-        """Call a method of the process's Loop asynchronously; start a missing process."""
+        """Call a method of the process's Loop asynchronously; start the process if necessary."""
         if self._connection is None:
             self._connection, there = Pipe()
             node = self._node
-            # resolved here, since topics may be remapped
+            # resolved here, since remappings of this node do not apply in the servo's process
             topics = {name: node.resolve_topic_name(topic) for name, topic in TOPICS.items()}
             self._sender.submit(
                 _start, self._wait, there, node.get_name(), node.get_namespace(), topics,
@@ -61,7 +61,7 @@ class ServoProcess:
 
     def _log_error(self, done: 'Future[None]', expected: type[Exception] | tuple[()] = ()) -> None:
         error = done.exception()
-        # OSError of a call: the process has died, which `pass_on` reports
+        # OSError on sending a call: the process has died, which `pass_on` reports
         if error and not isinstance(error, expected):
             self._node.get_logger().error(f"the servo's process: {type(error).__name__}: {error}")
 
@@ -79,7 +79,7 @@ class ServoProcess:
                 receive(message)
 
     def close(self) -> None:
-        """Close the pipe after the calls under way, so that the process ends."""
+        """Close the pipe after all pending calls are sent; the process then ends."""
         if self._connection:
             self._timer.cancel()
             self._sender.submit(self._connection.close)
@@ -88,6 +88,6 @@ class ServoProcess:
 
 def _start(wait: float, there: Connection, *arguments: object) -> None:
     time.sleep(wait)
-    # closed after the start, so that only the process keeps its end of the pipe open
+    # close the process's end of the pipe here, so that it is open only in the process
     with there:
         start_process(serve_servo, there, *arguments)

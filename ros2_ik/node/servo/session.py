@@ -1,4 +1,4 @@
-"""A servo session: times the steps of the follower, and ends if the arm does not follow."""
+"""A servo session: schedules the follower's steps, and ends if the arm does not follow them."""
 
 from bisect import bisect_right
 from collections import deque
@@ -25,9 +25,9 @@ from ros2_ik.node.state.motion_clock import MotionClock
 CHECK_PERIOD = 0.02     # between two checks of joint_states [s]
 # time for which the final position is republished, in case a message is lost [s]
 HOLD_TIME = 0.5
-# time beyond the braking time after which a session ends although the arm moves [s]
+# time for the arm to come to rest, beyond the braking time; then the session ends anyway [s]
 END_TIMEOUT = 3.0
-# fraction of max_tracking_error that is allowed for a joint that is measured at rest
+# fraction of max_tracking_error that is allowed for a joint at rest
 REST_FRACTION = 0.25
 MIN_BRAKING_TIME = 1e-3     # between the last two points of a trajectory [s]
 KNOT_TIME = 1.0     # time for which published knots are stored [s]
@@ -39,7 +39,7 @@ class Session:
     """
     A servo session, from its `Begin` until the arm has come to rest again.
 
-    - `ended`: the reason of the end, or ''.
+    - `ended`: the reason why the session ends or has ended, or ''.
     - `fault`: the reason why the arm cannot move at present, or ''.
     - `strays`: True if the session ends because the arm does not follow.
     - `over`: True when the session has ended and publishes nothing more.
@@ -62,10 +62,10 @@ class Session:
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
         self._knots = deque[Knot]()
-        # times of the begin, of the last step, and of the last step with motion [s]
+        # start of the session, and last call of `step` (steady clock [s])
         self._began = self._stepped = time.monotonic()
-        self._moved = -math.inf     # nothing is published before the first motion
-        # `_time` (of the last command) and the times of knots are on the motion clock [ns]
+        self._moved = -math.inf     # last motion [s]; nothing is published before the first one
+        # last check (steady clock [s]); last command (motion clock [ns], like the times of knots)
         self._checked, self._time = 0.0, 0
         self._velocities = Velocities()
         self._ended_at = math.inf
@@ -84,7 +84,7 @@ class Session:
         """
         Set the scene, or move some of its objects to poses in the root frame.
 
-        A scene takes 10 ms, or more with new meshes or hundreds of objects; poses take less.
+        Setting a scene takes 10 ms, longer with new meshes or hundreds of objects.
         """
         follower, now = self.follower, time.monotonic()
         poses = {name: item.pose for name, item in change.objects.items()} \
@@ -94,14 +94,14 @@ class Session:
                                for name, pose in poses.items()
                                if name in before and pose != before[name].pose}, now)
         if isinstance(change, Scene):
-            # an object that is attached now moves with the arm
+            # drop removed objects, and attached objects, which move with the arm
             self._velocities.keep(change.objects)
             follower.set_scene(change)
             poses = {}
         follower.move_objects(poses, self._velocities.at(now))
 
     def _place_others(self) -> None:
-        """Set the joints that are not servoed from joint_states, extrapolated to this time."""
+        """Update joints that are not servoed: extrapolate their readings to the current time."""
         follower, measured = self.follower, self._measured
         q, v, known = follower.q.copy(), follower.v.copy(), self._others()
         for name, position, speed in zip(known, *measured.state(known), strict=True):
@@ -112,18 +112,18 @@ class Session:
         follower.q, follower.v = q, v
 
     def _others(self) -> list[str]:
-        """Return the joints that are not servoed, and that move the tip or are in joint_states."""
+        """Return scalar joints that are not servoed, and that move the tip or have a reading."""
         return [joint.name for joint in self.follower.others if joint.is_scalar and (
             joint.name in self._moving or self._measured.get(joint.name))]
 
     def end(self, reason: str) -> None:
-        """Brake, and end at rest; the reason of the first call is reported."""
+        """Brake, and end the session at rest; if called again, the first reason stays."""
         if not self.ended:
             self.ended, self._ended_at = reason, time.monotonic() + self.follower.braking_time
         self.follower.brake()
 
     def abort(self, reason: str) -> None:
-        """End without braking: the last published step holds the joints or brings them to rest."""
+        """End without braking: the last published command holds or stops the joints."""
         self.end(reason)
         self.over = True
 
@@ -138,7 +138,7 @@ class Session:
         now, steady = round(self._clock.now() * 1e9), time.monotonic()
         # the arm has not come to rest in time, for example because obstacles keep pushing it
         if steady > self._ended_at + END_TIMEOUT:
-            # stale readings must not be commanded
+            # do not command positions from stale readings
             if self._pushes and not self._measured.stale(self.follower.begin.joints):
                 self._hold_measured(steady)
             else:
@@ -161,7 +161,7 @@ class Session:
         if self.follower.moving:
             self._moved = steady
         if steady <= self._moved + HOLD_TIME:
-            # a repeated command of a stream would halt the arm; trajectories may be repeated
+            # repeating a setpoint would halt a streamed arm; trajectories may be repeated
             if due or self._ahead:
                 self._publish()
         # all published messages have been executed
@@ -169,7 +169,7 @@ class Session:
             self.over = True
 
     def _due(self, now: int, elapsed: float) -> int:
-        """Return the number of steps due at `now` [ns], `elapsed` [s] after the last call."""
+        """Return the number of steps due at `now` [ns]; the last call was `elapsed` [s] ago."""
         dt = round(self.dt * 1e9)
         behind = (now - self._time) * 1e-9
         # at rest: one step, at the current time
@@ -179,12 +179,12 @@ class Session:
                 return 0
             self._time = now
             return 1
-        # streams: one step; missed steps are lost
+        # streams: at most one step; missed steps are skipped
         if self._ahead == 0.0:
             # simulated time may be slow, or paused
             if behind < self.dt / 2:
                 return 0
-            # without new commands, the joints slow down; after MAX_PAUSE, they count as stopped
+            # without new setpoints, the joints slow down; after MAX_PAUSE, they count as stopped
             if elapsed > 2 * self.dt:
                 self.follower.v = self.follower.v * max(1.0 - elapsed / MAX_PAUSE, 0.0)
             self._time = max(self._time + dt, now) - dt
@@ -196,7 +196,7 @@ class Session:
         return int(behind / self.dt)
 
     def _rest(self) -> Knot:
-        """Return the knot after the last one at which all joints come to rest simultaneously."""
+        """Return the knot at which all joints, braking from the last knot, stop simultaneously."""
         # the joint that needs the longest sets the time; decelerations are constant
         seconds = max(self.follower.braking_time, MIN_BRAKING_TIME)
         at, position, velocity = self._knots[-1]
@@ -208,7 +208,7 @@ class Session:
         rest = self._rest()
         self.follower.stand(rest.position)
         self._knots.append(rest)
-        # the next knot, `ahead` of this time, must not be earlier than the rest
+        # the next knot, at least `_ahead` after `_time`, must not precede the rest knot
         self._time = max(now, rest.time - round(self._ahead * 1e9))
 
     def _store_knot(self) -> None:
@@ -225,7 +225,7 @@ class Session:
             self._knots.popleft()
 
     def _publish(self) -> None:
-        """Publish recent knots and the rest knot to each controller; to streams, the last step."""
+        """Publish the last step to streams; recent knots and the rest knot to all others."""
         follower, stamp = self.follower, self._clock.stamp
         joints, knots, rest = follower.begin.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.places], follower.v[follower.columns])
@@ -236,7 +236,7 @@ class Session:
                 # start at the last knot that is at least ahead / 2 older than the current step
                 since = self._time - round((output.ahead / 2) * 1e9)
                 first = bisect_right(knots, since, key=lambda knot: knot.time) - 1
-                # controllers refuse negative times, as of knots before a restart of simulated time
+                # controllers reject negative times, for example of knots from before a clock reset
                 first = max(first, bisect_right(knots, -stamp(0), key=lambda knot: knot.time))
                 recent = [*knots[first:], rest]
             topic.publish(output.message([Knot(stamp(at), position[chosen], velocity[chosen])
@@ -244,8 +244,8 @@ class Session:
 
     def _repeat(self, topic: CommandTopic) -> None:
         """Publish the last trajectory again, after an update of a slowed controller."""
-        # A slowed controller that updates several times per trajectory would lag behind it, and
-        # catch up at the next one: only the first sample of a trajectory is at the current time.
+        # A slowed controller samples only the start of a trajectory at the current time. At later
+        # updates it would lag behind the trajectory, and catch up when it receives the next one.
         if not (self.over or self.fault) and time.monotonic() < min(self._stepped + 2 * self.dt,
                                                     self._moved + HOLD_TIME):
             topic.repeat()
@@ -284,15 +284,15 @@ class Session:
             self._restart_at_measured()
 
     def _check_tracking(self, steady: float) -> None:
-        """End the session if the arm does not follow; at rest, command its measured positions."""
+        """End the session if the arm does not follow; hold the measured positions once at rest."""
         most = self._values.max_tracking_error
-        # this process was suspended: the arm has come to rest at the end of its last trajectory
+        # this process was suspended: the arm has come to rest at the end of its last command
         if most == 0 or steady > self._stepped + MAX_DELAY:
             return
         follower, measured = self.follower, self._measured
         joints, late = follower.begin.joints, MAX_DELAY + self._ahead
         seen = tracking(joints, self._commanded, measured, most=late)
-        # a smaller bound for joints at rest, which a delay does not explain
+        # joints at rest have a smaller bound, since a delay does not explain their error
         stands = np.array([measured.stood([joint]) > late for joint in joints])
         bound = np.where(stands, REST_FRACTION, 1.0) * most
         worst = int(np.argmax(seen.error / bound))
@@ -312,15 +312,15 @@ class Session:
         self._knots.append(Knot(self._time, at, np.zeros(len(at))))
 
     def _restart_at_measured(self) -> None:
-        """Continue from the measured positions, of continuous joints in the commanded turn."""
+        """Continue from the measured positions; continuous joints keep their number of turns."""
         follower = self.follower
         at = follower.q[follower.places]
         follower.stand(at - self._measured.away(follower.begin.joints, at))
-        # a trajectory must not start with knots at earlier positions
+        # the next trajectory must not start with knots from before this restart
         self._knots.clear()
 
     def _commanded(self, moment: float) -> MotionState:
-        """Return the commanded state at a time [s]."""
+        """Return the commanded state at a time of the motion clock [s]."""
         # extrapolate the previous knot by one step at most
         at = round(moment * 1e9)
         k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1

@@ -16,30 +16,31 @@ class Velocities:
     Estimates the velocity of each object from its last two moves.
 
     Clients move objects at different rates, so an object's velocity is its displacement divided by
-    the time since its own last move. It is 0 after a first move, and after RECENT without a move.
+    the time since its own last move. The velocity is 0 until an object has moved twice within
+    RECENT, and again after RECENT without a move.
     """
 
     def __init__(self) -> None:
         self._moves = dict[str, tuple[float, Array]]()      # time [s] and velocity, by name
 
     def note(self, displacements: Mapping[str, Array], now: float) -> None:
-        """Note displacements by name at time `now` [s]."""
+        """Record displacements (3,) [m] of objects, by name, at time `now` [s]."""
         for name, way in displacements.items():
             seconds = now - self._moves[name][0] if name in self._moves else math.inf
             self._moves[name] = now, (way / max(seconds, MIN_PERIOD) if seconds < RECENT
                                       else np.zeros_like(way))
 
     def at(self, now: float) -> dict[str, Array]:
-        """Return the velocities at time `now` [s], without those that are 0 after RECENT."""
+        """Return the velocities, by name, of objects that moved within RECENT before `now` [s]."""
         return {name: velocity for name, (at, velocity) in self._moves.items()
                 if now < at + RECENT}
 
     def keep(self, names: Iterable[str]) -> None:
-        """Drop all other names."""
+        """Drop all objects except those in `names`."""
         self._moves = {name: self._moves[name] for name in names if name in self._moves}
 
     def drop_rested(self, now: float) -> bool:
-        """Drop all names that have not moved for RECENT; return whether there were any."""
+        """Drop objects that have not moved for RECENT; return whether there were any."""
         before = len(self._moves)
         self._moves = {name: move for name, move in self._moves.items() if now < move[0] + RECENT}
         return len(self._moves) < before

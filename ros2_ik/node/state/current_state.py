@@ -39,12 +39,12 @@ class CurrentState:
         Complete the `given` joint values from joint_states and the base pose.
 
         - `needed` joints must be given or have a fresh reading, else RequestError is raised.
-        - `free` joints are moved by the search; the collision check depends on `checked` joints.
-          A stale reading, or else the neutral position, is used and noted.
+        - For `free` joints (the search moves them) and `checked` joints (they affect collisions),
+          a stale reading is used or, without a reading, the neutral position; a note is added.
         """
         limit = self._parameters.joint_state_timeout or float('inf')
         values, lacking = dict(given), defaultdict[tuple[str, str, str], list[str]](list)
-        # by stamp and receipt, which the joints of a message share: rclpy's clock takes 5 us
+        # by stamp and receipt, so once per message, since reading rclpy's clock takes 5 us
         ages = dict[tuple[int, float], float]()
         for joint in robot.joints:
             name = joint.name
@@ -79,7 +79,7 @@ class CurrentState:
         return self._base_reading(robot) if joint.name == robot.base_joint else None
 
     def _base_reading(self, robot: Robot) -> Reading | None:
-        """Return the base joint's positions from parameter base_source, None if unknown."""
+        """Return the base joint's positions from the source in parameter base_source, or None."""
         base = robot.joints[0]
         if self._parameters.base_source == 'parameter':
             pose = pin.XYZQUATToSE3(np.array(self._parameters.base_pose))

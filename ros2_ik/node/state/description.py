@@ -1,4 +1,4 @@
-"""Robot descriptions (URDF and SRDF): builds the robot, or refuses the texts with a reason."""
+"""Build the robot from its description (URDF and SRDF), or refuse the texts with a reason."""
 
 from collections.abc import Callable
 import time
@@ -16,7 +16,7 @@ class Description:
     """
     The robot of the newest valid description.
 
-    `swapped` is called with each new robot; an IKError that it raises refuses the robot.
+    `swapped` is called with each new robot; if it raises IKError, the robot is refused.
     `refused` is the reason why the newest text was refused, or ''. `topic` is the resolved name of
     robot_description.
     """
@@ -52,8 +52,8 @@ class Description:
         """
         Replace the URDF, the SRDF or both (keywords urdf, srdf).
 
-        The robot is replaced if the newest texts describe one; otherwise it stays. An SRDF without
-        a URDF is stored until a URDF arrives.
+        If the newest texts describe a valid robot, it replaces the current one. An SRDF without a
+        URDF is stored until a URDF arrives.
         """
         newest = {**self._newest, **texts}
         if newest == self._used:
@@ -61,7 +61,7 @@ class Description:
             return
         try:
             for name, text in texts.items():
-                # the library would take such a text for the name of a file
+                # Robot.from_urdf would treat a text without '<' as a file path
                 if '<' not in text:
                     raise RobotDescriptionError(
                         f'the {name.upper()} is {"not XML" if text.strip() else "empty"}')

@@ -1,4 +1,4 @@
-"""Readings of the joints from messages on joint_states: age, velocity, rest, faults."""
+"""Joint readings from joint_states: their age, velocity, time at rest, and contradictions."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ NOISE = 0.01      # maximum difference of readings that agree [rad, m]
 MIN_INTERVAL = 0.02   # lower bound on the time between two readings, because of jitter [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
-# upper bound on the time between an out-of-order reading and its neighbour [s]
+# upper bound on the time between an out-of-order reading and the nearest stored one [s]
 MAX_LATE_INTERVAL = 0.1
 WINDOW = 0.2            # the velocity is a regression over this time [s]
 MIN_READINGS = 3        # minimum number of readings in the window for a velocity
@@ -63,21 +63,21 @@ class JointHistory:
     """
 
     def __init__(self, reading: Reading, speed: float = math.inf, turning: bool = False) -> None:
-        # _rest: the first of the latest readings that all show the current position
+        # _rest: first reading at the current position; all later readings are within NOISE of it
         self.reading = self._rest = reading
         self.speed, self.turning = speed, turning
-        # text on the last contradiction, and when it was received (steady clock [s])
+        # text on the last contradiction, and its time of receipt (steady clock [s])
         self.contradiction, self.contradiction_at = '', -math.inf
-        # stamps [ns], and values without jumps by whole turns
+        # stamps [ns], and values; those of continuous joints have no jumps by whole turns
         self._past = deque[tuple[int, float]](maxlen=MAX_STORED)
 
     def take(self, reading: Reading, factor: float) -> bool:
         """
         Record a reading; return whether it contradicts earlier ones.
 
-        Readings contradict each other if the joint would have to be faster than `factor` times
-        its limit; with factor 0 they never do. A reading with an older stamp than the newest one
-        is checked, but not recorded, unless SETTLED or more has passed since the newest one.
+        Readings contradict each other if the joint would have to move faster than `factor` times
+        its velocity limit; factor 0 disables this check. A reading with an out-of-order stamp is
+        checked, but recorded only if the newest reading was received at least SETTLED ago.
         """
         last = self.reading
         stamped = bool(reading.stamp and last.stamp)
@@ -86,7 +86,7 @@ class JointHistory:
         wrong = bool(factor) and self._contradicts(reading, older, self.speed * factor)
         if older:
             return wrong
-        # a repeated stamp is no new measurement, so the reading keeps its age
+        # a repeated stamp is no new measurement: the earlier time of receipt stays
         if stamped and reading.stamp == last.stamp:
             reading = reading._replace(received=last.received)
         self.reading = reading
@@ -108,7 +108,7 @@ class JointHistory:
 
         Velocities in joint_states are not used, since some drivers publish zeros or commands.
         """
-        # (stamp minus latest [s], value) of readings in WINDOW and of one before it
+        # (stamp minus newest stamp [s], value) of the readings in WINDOW, and of the one before
         window = list[tuple[float, float]]()
         for stamp, value in reversed(self._past):
             window.append(((stamp - self.reading.stamp) * 1e-9, value))
@@ -123,7 +123,7 @@ class JointHistory:
         return math.remainder(difference, math.tau) if self.turning else difference
 
     def _contradicts(self, reading: Reading, older: bool, speed: float) -> bool:
-        """Return whether the step from the previous, or the nearest, reading is too fast."""
+        """Return whether the change from the last (`older`: the nearest) reading is too fast."""
         before, seconds = self.reading.value, _seconds(self.reading, reading)
         if older and self._past:
             stamp, before = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
@@ -153,8 +153,8 @@ class JointStates:
     """
     The readings of each joint; several publishers can each publish some of the joints.
 
-    `topic` is the resolved name of joint_states; `parameters` has joint_state_speed, the argument
-    `factor` of JointHistory.take, and execute_state_timeout.
+    `topic` is the resolved name of joint_states. `parameters` has execute_state_timeout, and
+    joint_state_speed, which is the argument `factor` of JointHistory.take.
     """
 
     def __init__(self, node: 'Node', topic: str, parameters: Any, clock: MotionClock) -> None:
@@ -204,7 +204,7 @@ class JointStates:
             self._warn(self.contradiction(wrong[0]))
 
     def get(self, name: str) -> Reading | None:
-        """Return the last reading of a joint."""
+        """Return the last reading of a joint, or None."""
         joint = self._joints.get(name)
         return joint.reading if joint else None
 
@@ -223,7 +223,7 @@ class JointStates:
         return age if clock.ros_time_is_active else max(age, waited)
 
     def age_text(self, reading: Reading) -> str:
-        """Return the age in words; it exceeds the time since receipt if clocks differ."""
+        """Return the age in words, with the time since receipt, which reveals differing clocks."""
         return (f'{self.age(reading):.3g} s old '
                 f'(received {time.monotonic() - reading.received:.2g} s ago)')
 
@@ -276,7 +276,7 @@ class JointStates:
                 np.array([v if abs(v) > REST_SPEED else 0.0 for v in speeds]))
 
     def away(self, joints: Sequence[str], positions: Any) -> Array:
-        """Return positions (..., n) minus measured ones; continuous joints: within half a turn."""
+        """Return positions (..., n) minus measured ones (continuous joints within half a turn)."""
         known = [self._joints[name] for name in joints]
         apart: Array = np.asarray(positions, dtype=float) - [one.reading.value for one in known]
         turning = [one.turning for one in known]

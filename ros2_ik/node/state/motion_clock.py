@@ -4,9 +4,9 @@ import math
 import time
 from typing import Any
 
-# a backward step beyond this counts as a set clock [s]; reordered messages cause smaller steps
+# a larger backward step means that the clock was set; reordered messages cause smaller ones [s]
 MAX_BACKWARD = 0.1
-# a forward step beyond this plus MAX_RATE times the elapsed real time counts as a set clock [s]
+# a forward step above this plus MAX_RATE * (elapsed real time) means that the clock was set [s]
 MAX_FORWARD = 1.0
 MAX_RATE = 10.0   # of simulated time, relative to real time
 SETTLED = 1.0     # time without motions after the clock was set [s]
@@ -17,7 +17,7 @@ class MotionClock:
     A clock that follows the node's clock (system or simulated), but never goes back.
 
     When the node's clock is set, for example by a restarted simulation, the motion clock continues
-    from its last time without a jump. For SETTLED seconds `fault` is a text, so that motions stop.
+    from its last time without a jump. For the next SETTLED seconds, `fault` makes motions stop.
     """
 
     def __init__(self, node: Any) -> None:
@@ -35,7 +35,7 @@ class MotionClock:
         was_set = not -MAX_BACKWARD < step < MAX_FORWARD + MAX_RATE * passed
         if was_set:
             self._set_at = steady
-        # continue by the steady clock over a jump and before simulated time starts
+        # over a jump, and until simulated time starts, advance by the steady clock
         if was_set or raw is None or self._raw is None:
             self._offset = self._last + passed - (raw or 0.0)
         self._last = max(self._last, (raw or 0.0) + self._offset)

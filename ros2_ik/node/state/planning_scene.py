@@ -47,7 +47,7 @@ T = TypeVar('T')
 
 class CollisionGeometry:
     """
-    Creates the collision geometry of the current robot, in threads beside the node's callbacks.
+    Creates the collision geometry of the current robot, in background threads.
 
     Convex parts of meshes, which take seconds to a minute, are computed in a separate process.
     `options` are the arguments `meshes` and `missing` of `collision_checker`.
@@ -60,7 +60,7 @@ class CollisionGeometry:
         self._since = 0.0
 
     def make(self, robot: Robot) -> None:
-        """Start to create the geometry of a robot."""
+        """Start creating the geometry of a robot."""
         if self._future:
             self._future.cancel()
         self._since, self._future = time.monotonic(), self._executor.submit(self._make, robot)
@@ -76,7 +76,7 @@ class CollisionGeometry:
         return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
     def made(self) -> CollisionChecker:
-        """Return a checker with the robot's geometry; raises RequestError without one."""
+        """Return a checker with the robot's geometry; raises RequestError if there is none."""
         assert self._future is not None
         if self.is_making:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
@@ -107,7 +107,7 @@ class CollisionGeometry:
             self._log.info(f'computing convex parts of {len(meshes)} meshes of robot '
                            f"'{robot.name}' in the background; until then distances are those of "
                            'convex hulls')
-            # in another thread: the pipe to the new process may be full until it has loaded
+            # in another thread: sending the meshes may block until the new process has loaded
             self._executor.submit(start_process, _make_parts, meshes).add_done_callback(
                 lambda started: started.exception() and self._log.error(
                     f'convex parts are not computed: {started.exception()}'))
@@ -115,7 +115,7 @@ class CollisionGeometry:
 
 
 class StateInScene(NamedTuple):
-    """The scene with a RobotState's attached objects, and its joint positions (`given`)."""
+    """A scene with a RobotState's attached objects, and the state's joint positions (`given`)."""
 
     scene: Scene
     given: dict[str, Any]
@@ -125,8 +125,8 @@ class PlanningScene:
     """
     The current scene of the current robot; a change replaces the immutable scene as a whole.
 
-    Call methods in the node's thread only. A second thread computes changes, and calls
-    `on_change` with each new scene. `post(function)` starts a coroutine in the node's thread;
+    Call methods in the node's thread only. A second thread computes changes, and calls `on_change`
+    with each new scene. `post(function)` starts an async function in the node's thread;
     `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
 
@@ -139,15 +139,14 @@ class PlanningScene:
         self._post, self._wait = post, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
         self._known: SceneState | None = None
-        # changes that are not applied yet
         self._changes = deque[tuple[PlanningSceneMessage, Done]]()
 
     def of_robot(self, robot: Robot) -> SceneState:
         """
-        Return the scene for another robot; raises IKError if it does not fit.
+        Return the scene for a new robot; raises IKError if the scene does not fit the robot.
 
-        This is the current scene if name and root frame of the robot stay the same, else that of
-        parameter `scene`.
+        The current scene is kept if the robot's name and root frame stay the same; otherwise the
+        scene named by parameter `scene` is loaded.
         """
         old, name = self._known, self._parameters.scene
         before = old.scene.robot if old else robot
@@ -193,10 +192,10 @@ class PlanningScene:
         """
         Return the collision checker for a scene of this robot.
 
-        None if neither the robot nor the scene has geometry. Raises RequestError
+        Returns None if neither the robot nor the scene has geometry. Raises RequestError
         (COLLISION_CHECKING_UNAVAILABLE).
         """
-        # a robot without collision elements needs no checker only if the scene is empty
+        # a robot without collision elements cannot be checked against objects
         if not self.geometry.made().geometry.bodies:
             if scene.objects or scene.attached:
                 raise RequestError(
@@ -209,16 +208,16 @@ class PlanningScene:
 
     @property
     def left_out(self) -> list[str]:
-        """A note on links whose geometry is left out of all checks, or nothing."""
+        """One note on the links that are left out of all collision checks, or an empty list."""
         links = self.geometry.made().geometry.left_out
         return [f'not checked for collisions: {listed(links)}'] if links else []
 
     def of_state(self, state: RobotState, robot: Robot, what: str) -> StateInScene:
         """
-        Parse a request's RobotState, and attach its objects in the current scene.
+        Parse a request's RobotState, and attach its objects in a copy of the current scene.
 
-        The objects are located at the joint positions of the state. `what` is the name of the
-        state in error texts. Raises RequestError.
+        Object poses are computed at the joint positions of `state`, completed from joint_states.
+        `what` is the name of the state in error texts. Raises RequestError.
         """
         given, scene = joint_values(state, robot, what), self.known.scene
         if held := state.attached_collision_objects:
@@ -231,7 +230,7 @@ class PlanningScene:
 
     def now(self, robot: Robot, given: Mapping[str, Any]) -> ConversionContext:
         """Return the context for parsing objects; `given` positions override joint_states."""
-        # one reading per set of joints: frames that the same joints move keep their relative poses
+        # cached: all frames that the same joints move are computed at the same positions
         @cache
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
@@ -239,7 +238,7 @@ class PlanningScene:
 
     def apply(self, message: PlanningSceneMessage, done: Done) -> None:
         """
-        Queue a change of the scene by a PlanningScene message, applied completely or not at all.
+        Queue a PlanningScene message; it is applied to the scene completely or not at all.
 
         Changes are applied in order of arrival. `done` is called in the node's thread, with
         the new scene (after its collision checker was created, if possible), or with the
@@ -277,13 +276,13 @@ class PlanningScene:
         return made
 
     def close(self) -> None:
-        """Apply no further changes; waiting changes get no answer."""
+        """Apply no further changes; `done` of queued changes is not called."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     # -- changes: in the second thread ----------------------------------------------------
 
     def _changed(self, base: SceneState, message: PlanningSceneMessage) -> SceneState:
-        """Apply a change; retry while it is refused for a transform that may still arrive."""
+        """Apply a change; retry while it lacks a transform that may still arrive."""
         robot = base.scene.robot
         while True:
             try:
@@ -303,16 +302,16 @@ class PlanningScene:
         items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
         if (count := sum(len(item.parts) for item in items)) > MAX_SHAPES:
             raise wrong(f'the scene would have {count} shapes; at most {MAX_SHAPES} are allowed')
-        # a change of a scene that cannot be checked now is applied, and requests are refused
+        # if the new scene cannot be checked now, it is still applied; requests are refused
         with suppress(RequestError):
             if checker := self.checker(scene):
                 checker.moving_joints   # noqa: B018 - cached for later requests
 
 
 def moved_over(source: Scene, robot: Robot) -> Scene:
-    """Return a scene for a changed description of its robot; raises IKError if it does not fit."""
+    """Return a scene for its robot's new description; raises IKError if the scene does not fit."""
     scene = copied(source, robot)
-    # keep pairs that a client removed, or that differ from the SRDF of the old description
+    # keep the changes that clients made to the allowed pairs of the old description
     default = AllowedCollisions.of_robot(source.robot).pairs
     changed = {pair: source.allowed.allowed(*pair) for pair in {**default, **source.allowed.pairs}
                if default.get(pair) != source.allowed.pairs.get(pair)}
@@ -321,7 +320,7 @@ def moved_over(source: Scene, robot: Robot) -> Scene:
 
 
 def contents(scene: Scene) -> str:
-    """Return the names of the first objects and attached objects of a scene, in words."""
+    """Return a text with the names of a scene's objects, of the first ones if there are many."""
     return listed([*(f"'{id}'" for id in scene.objects),
                    *(f"'{id}' (attached)" for id in scene.attached)]) or 'no objects'
 

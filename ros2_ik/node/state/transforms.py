@@ -1,5 +1,5 @@
 """
-Transforms of TF, if tf2_ros is installed.
+Transforms from TF, if tf2_ros is installed.
 
 TF is received in a separate thread: tf2_ros needs 2.5 ms for a message with 30 transforms.
 """
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 def listen_to_tf(node: Node) -> 'tf2_ros.Buffer':
     """
-    Subscribe to TF by a separate ROS node, and return the tf2_ros.Buffer that it fills.
+    Subscribe to TF with a separate ROS node, and return the tf2_ros.Buffer that it fills.
 
     When the clock of `node` jumps back, the buffer is cleared except for static transforms.
     """
     import tf2_ros
     name = f'{node.get_name()}_tf_listener'
-    # remapped by __node, since a node name on the command line would apply to this node as well
+    # set the name by __node, since a node name on the command line would rename the listener, too
     listener = rclpy.create_node(
         name, context=node.context, namespace=node.get_namespace(),
         cli_args=['--ros-args', '-r', f'__node:={name}'], enable_rosout=False,
@@ -65,7 +65,7 @@ def _spin(node: Node, _: object) -> None:
 
 # time after the subscription in which missing transforms may still arrive [s]
 TRANSFORM_TIMEOUT = 1.0
-# statuses of requests that lack a transform or the pose of a base
+# statuses of requests that fail because a transform or the base pose is missing
 MISSING = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)
 RETRY_PERIOD = 0.02    # between two tries of a request within that time [s]
 
@@ -74,8 +74,8 @@ class Transforms:
     """
     Poses from TF: of frames that neither robot nor scene has, and of the robot's base.
 
-    TF is subscribed to at the first lookup only, since each TF message costs time and most robots
-    never need a foreign frame.
+    Subscribes to TF at the first lookup, since each TF message costs time, and most robots never
+    need a frame from TF.
     """
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
@@ -89,7 +89,7 @@ class Transforms:
 
     def locate(self, robot: Robot, frame: str) -> Reference:
         """
-        Return a frame at its current pose in the root frame; a `Lookup`.
+        Return the current pose of a frame in the root frame; implements `Lookup`.
 
         Raises LookupError for an unknown frame, RequestError for a stale transform.
         """
@@ -105,8 +105,8 @@ class Transforms:
         return Reference(None, found.value)
 
     def find(self, target: str, source: str) -> Reading:
-        """Return the newest T_target_source, whatever its age; raises LookupError."""
-        # the thread of scene changes looks up frames as well
+        """Return the newest pose of `source` in frame `target`, of any age; raises LookupError."""
+        # locked, since the thread of scene changes looks up frames as well
         with self._start_lock:
             if self._buffer is None:
                 try:
@@ -123,6 +123,6 @@ class Transforms:
         return Reading.of(place, message.header.stamp)
 
     def may_arrive(self, error: RequestError) -> bool:
-        """Return whether a missing transform may still arrive, soon after the subscription."""
+        """Return whether a missing transform may still arrive, because the subscription is new."""
         return (error.status in MISSING and self._buffer is not None
                 and time.monotonic() < self._since + TRANSFORM_TIMEOUT)

@@ -20,8 +20,8 @@ from ros2_ik.node.workers.serve import Answer, AnySearch, Result, serve, Worker
 
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.2    # for the answer of a cancelled search [s]
-# time after its deadline at which an unanswered search fails [s]; its worker may first have to
-# start, or to create the geometry of a robot
+# an unanswered search fails this time after its deadline [s]; its worker may first have to start,
+# or to create the geometry of a robot
 OVERDUE = 5.0
 EXIT_TIMEOUT = 1.0      # for the fork server to report a process's exit code [s]
 
@@ -36,10 +36,10 @@ class UnansweredError(RequestError):
 @dataclass(eq=False)
 class OpenJob:
     """
-    A job of a worker; it fails with `overdue` at `due` on the steady clock [s].
+    A search assigned to a worker; unanswered at `due` (steady clock [s]), it fails with `overdue`.
 
     `done` is called once, with the result or an exception; `tell` with each progress report. A job
-    that has `ended` overdue stays with its worker, which is busy until it answers.
+    that failed as overdue (`ended`) stays with its worker, which is busy until it answers.
     """
 
     search: AnySearch
@@ -54,21 +54,21 @@ class Member:
     """
     A worker process, the pipe to it, and its jobs by number.
 
-    The worker counts as alive while its end of the pipe is open; the fork server, which reports
-    exit codes, may itself be dead.
+    The worker counts as alive while its end of the pipe is open. Exit codes do not show this: the
+    fork server, which reports them, may be dead.
     """
 
     def __init__(self) -> None:
         self.connection, there = Pipe()
         self.process = start_process(serve, there)
-        # closed here, so that only the worker keeps its end of the pipe open
+        # close the worker's end of the pipe here, so that it is open only in the worker
         there.close()
         self.jobs: dict[int, OpenJob] = {}
         self._sender = ThreadPoolExecutor(1, 'to a worker')
 
     def call(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of Worker; no-op if the worker is dead."""
-        # by a thread, since the pipe may be full
+        # in a thread, since sending blocks while the pipe is full
         self._sender.submit(self.connection.send, (method, arguments))
 
 
@@ -76,7 +76,8 @@ class Pool:
     """
     `size` worker processes, and a thread that receives their messages.
 
-    Call all methods in the node's thread. Callbacks `done` and `tell` run in the pool's thread.
+    Call all methods in the node's thread. Callbacks run in the pool's thread, except that `submit`
+    itself calls `done` if it refuses a search.
     """
 
     def __init__(self, size: int, log: Any) -> None:
@@ -110,9 +111,9 @@ class Pool:
         """
         Send a search to the worker with the fewest searches.
 
-        `done` is called with the solution, or with a RequestError (FAILURE if the search failed
-        in its worker, or the worker died); `tell` with the best result so far, about ten times per
-        second. The time budget of the search starts in the worker.
+        `done` is called with the solution, or with a RequestError (FAILURE if the search raised or
+        its worker died). `tell` is called with the best result so far, about ten times per second.
+        The time budget of the search starts when the worker begins the search.
         """
         robot, number = search.problem.robot.plain, next(self._numbers)
         packed = pack(search, robot)
@@ -131,7 +132,7 @@ class Pool:
         """
         End a search, or all searches if `search` is None.
 
-        `done` gets the best result, or UnansweredError after CANCEL_TIMEOUT.
+        `done` is called with the best result, or with UnansweredError after CANCEL_TIMEOUT.
         """
         due = time.monotonic() + CANCEL_TIMEOUT
         with self._lock:
@@ -148,7 +149,7 @@ class Pool:
         self.cancel()
 
     def kill(self) -> None:
-        """Kill all workers: one that computes in C++ may notice the closed pipe late."""
+        """Kill all workers: a worker that is computing in C++ may notice the closed pipe late."""
         with self._lock:
             for member in self._members:
                 member.process.kill()
@@ -156,7 +157,7 @@ class Pool:
     def _start_missing(self) -> None:
         """Start missing workers, and the fork server if it was killed."""
         while len(self._members) < self.size and not self._ending:
-            # blocks until the fork server has started; not under the lock
+            # not under the lock: this blocks until the fork server has started
             member = Member()
             with self._lock:
                 if self._robot:
@@ -171,7 +172,7 @@ class Pool:
                 self._receive()
                 for job in self._overdue():
                     job.done(job.overdue)
-                # last, since this may raise and must not block the existing workers
+                # last: if this raises, the answers of existing workers have been handled
                 self._start_missing()
             # for example, the fork server died, or the limit of processes was reached
             except Exception as error:
@@ -180,7 +181,7 @@ class Pool:
                 time.sleep(CHECK_PERIOD)
 
     def _receive(self) -> None:
-        """Handle the messages of the workers that come within CHECK_PERIOD."""
+        """Wait up to CHECK_PERIOD for messages of workers, and handle them."""
         ready = wait([member.connection for member in self._members], CHECK_PERIOD)
         for member in [one for one in self._members if one.connection in ready]:
             try:
@@ -190,7 +191,7 @@ class Pool:
                 self._remove(member)
 
     def _overdue(self) -> list[OpenJob]:
-        """Return the jobs whose answers have become overdue."""
+        """Return the jobs that have become overdue, and mark them as `ended`."""
         now = time.monotonic()
         with self._lock:
             found = [job for member in self._members for job in member.jobs.values()
@@ -222,7 +223,7 @@ class Pool:
             self._members.remove(member)
         member.process.join(EXIT_TIMEOUT)
         how = f'died (exit code {member.process.exitcode})'
-        # `kill`, and SIGHUP of a closed terminal, end workers as well
+        # while the pool ends, workers may have died by `kill`, or by SIGHUP of a closed terminal
         if not self._ending:
             self._log.error(f'a worker process {how}; another one takes its place')
         for job in [job for job in member.jobs.values() if not job.ended]:

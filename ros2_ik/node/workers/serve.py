@@ -1,8 +1,8 @@
 """
 A worker process and its messages: it runs several searches alternately, one attempt at a time.
 
-The search with the least computing time so far is next (before it, searches past their deadline),
-so that short searches do not wait for searches that use all their time. Imports no rclpy.
+Searches past their deadline run first, then the search with the least computing time so far, so
+that short searches do not wait for searches that use all their time. Imports no rclpy.
 """
 
 from collections.abc import Callable
@@ -30,9 +30,9 @@ Answer: TypeAlias = IKSolution | TimedPath
 
 class Result(NamedTuple):
     """
-    To the node: the result of a search; without a solution, `failure` has the traceback.
+    Result of a search, sent to the node; without a solution, `failure` has the traceback.
 
-    Messages that are not final have the best result so far, about ten times per second.
+    During a search, the best result so far is sent about ten times per second (`is_final` False).
     """
 
     number: int
@@ -51,26 +51,26 @@ class OpenSearch:
 
     @property
     def order(self) -> tuple[bool, float]:
-        """Sort key: first searches past their deadline, then by computing time."""
+        """Sort key: searches past their deadline first, then by computing time."""
         return time.monotonic() < self.search.budget.deadline, self.spent
 
 
 def serve(connection: Connection) -> None:
     """Run searches until the node closes the pipe or ends."""
-    # Ctrl-C and systemd signal all processes of the node, but searches are answered first
+    # Ctrl-C and systemd signal all processes of the node, but workers must answer searches first
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.nice(NICENESS)
     worker = Worker(connection)
     threading.Thread(target=worker.receive, daemon=True).start()
-    # the pipe is closed: `receive` ends the process as well
+    # if the pipe is closed, `receive` ends the process
     with suppress(BrokenPipeError, ConnectionResetError):
         while True:
             worker.turn()
 
 
 class Worker:
-    """The state of this process: known robots, open searches, and calls of the node."""
+    """State of the worker process: the robot, open searches, and queued calls of the node."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -85,14 +85,14 @@ class Worker:
         try:
             while True:
                 method, arguments = self._connection.recv()
-                # at once: a cancellation ends a long attempt early
+                # set at once, so that a cancellation ends a long attempt early
                 if method is Worker.cancel:
                     self._cancelled.update(arguments)
-                # run after the current attempt: another search would overwrite shared buffers
+                # called after the current attempt: another search would overwrite shared buffers
                 self._calls.put((method, arguments))
         except (EOFError, OSError):
             os._exit(0)
-        # such as a message that cannot be unpickled: the pool starts another worker
+        # for example, a message cannot be unpickled; the pool then starts another worker
         except Exception:
             traceback.print_exc()
             os._exit(1)
@@ -124,7 +124,7 @@ class Worker:
 
         `meshes` and `missing` are arguments of `collision_checker`.
         """
-        # searches for an earlier robot are cancelled by the node
+        # only one robot: the node cancels the searches for earlier robots
         robot = pickle.loads(pickled)
         self._robots = {key: robot}
         # create the geometry now; errors are reported by the first search
