@@ -1,4 +1,4 @@
-"""Names of core that only the node, the command and the viewer use; not a stable interface."""
+"""Names that other packages of ros2_ik import from core; not a stable interface."""
 
 from ros2_ik.core.arrays import Indices
 from ros2_ik.core.collision import *

@@ -1,4 +1,4 @@
-"""Field types of functions: checks, and reading of written values (in files and messages)."""
+"""Field types of kinematic functions: read values from files and messages, check arguments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, MISSING
@@ -21,7 +21,7 @@ _AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xy
 
 class FieldValue(NamedTuple):
     """
-    A written value of a field: numbers, names, or one number per name.
+    A field's value as written in a file or message: numbers, names, or one number per name.
 
     The numbers of a matrix are written row by row; `columns` is the length of a row (0: unknown).
     """
@@ -32,7 +32,7 @@ class FieldValue(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """True if no value is written; the field then has its default."""
+        """True if no value is written; the field then counts as absent."""
         return not (len(self.numbers) or self.names)
 
     def __str__(self) -> str:
@@ -46,14 +46,14 @@ def field_value(value: object) -> FieldValue:
     """
     Convert a plain value from YAML or Python into a FieldValue.
 
-    Valid values are a number, a text, a boolean, a list of these, a list of rows of numbers, and a
-    mapping from names to numbers. Raises InvalidConstraintError for other values.
+    Valid values are a number, a string, a boolean, a list of one of these types, rows of numbers,
+    and a mapping from names to numbers. Raises InvalidConstraintError for other values.
     """
     if isinstance(value, str):
         return FieldValue([], [value])
     if isinstance(value, Mapping):
         return FieldValue(_numbers(list(value.values()), value), [str(name) for name in value])
-    # a list: of texts, of rows, or of numbers
+    # a single number, or a list of strings, of rows or of numbers
     items = checks.listed(value)
     if items is None:
         return FieldValue(_numbers([value], value), [])
@@ -82,10 +82,11 @@ class FieldType(NamedTuple):
     """
     Type of a function's field; `form` describes valid written values in error messages.
 
-    `read` converts a written value into the constructor's argument, an invalid value into None.
-    `check` converts the argument into the stored value, or raises InvalidConstraintError. A field
-    without a written value gets its default or else `absent`; a field with neither is required. A
-    `supplied` field, such as a collision checker, cannot be written: the caller passes the object.
+    `read` converts a written value into the constructor's argument; it returns None or raises
+    InvalidConstraintError if the value is invalid. `check` converts the argument into the stored
+    value or raises InvalidConstraintError. A field without a written value gets, in this order,
+    its default, None (if valid) or `absent`; a field with none of these is required. A `supplied`
+    field, such as a collision checker, cannot be written: the caller passes the object.
     """
 
     form: str
@@ -95,7 +96,7 @@ class FieldType(NamedTuple):
     supplied: bool = False
 
     def argument(self, given: FieldValue, name: str) -> object:
-        """Convert a written value into the argument; raises InvalidConstraintError."""
+        """Read the constructor's argument; raises InvalidConstraintError for an invalid value."""
         try:
             found = self.read(given)
         except InvalidConstraintError as error:
@@ -120,7 +121,7 @@ class SpecField(NamedTuple):
         return None if self.optional else self.type.absent
 
     def kept(self, value: object, name: str) -> object:
-        """Return the stored value of an argument; raises InvalidConstraintError."""
+        """Check an argument and return the value to store; raises InvalidConstraintError."""
         return None if value is None and self.optional else self.type.check(value, name)
 
 
@@ -132,7 +133,7 @@ def spec_fields(function: type) -> Mapping[str, SpecField]:
     hints = get_type_hints(function, include_extras=True)
     found = {}
     for field in fields(function):
-        # Annotated[...] itself, or one member of the union Annotated[...] | None
+        # the hint is Annotated[...] or a union Annotated[...] | None
         hint = hints[field.name]
         for part in (hint, *get_args(hint)):
             if get_origin(part) is Annotated and isinstance(get_args(part)[1], FieldType):
@@ -176,7 +177,7 @@ def read_flag(given: FieldValue) -> bool | None:
 
 
 def read_rows(given: FieldValue, usual: int = 0) -> list[float] | Array | None:
-    """Return rows of `given.columns` or else `usual` numbers; if both are 0, a flat list."""
+    """Return an array with `given.columns` columns (if 0: `usual`); if both are 0, a flat list."""
     numbers, columns = read_row(given), given.columns or usual
     if numbers is None or not columns:
         return numbers
@@ -194,7 +195,7 @@ def read_rotation(given: FieldValue) -> pin.SE3 | None:
 
 
 def read_placement(given: FieldValue) -> pin.SE3 | None:
-    """Read a placement from a point, optionally with roll pitch yaw or a quaternion x y z w."""
+    """Read a placement from x y z, which roll pitch yaw or a quaternion x y z w may follow."""
     numbers = read_row(given)
     if numbers is None or len(numbers) not in (3, 6, 7):
         return None
@@ -202,7 +203,7 @@ def read_placement(given: FieldValue) -> pin.SE3 | None:
 
 
 def _placed(point: list[float], turn: list[float]) -> pin.SE3:
-    """Return the SE3 with a position and either roll pitch yaw (as in URDF) or a quaternion."""
+    """Return the SE3 with a position and an orientation: roll pitch yaw (URDF) or quaternion."""
     if not np.isfinite(point + turn).all():
         raise InvalidConstraintError(f'the numbers {point + turn} are not all finite')
     if len(turn) == 3:
@@ -220,10 +221,10 @@ def _matrix(value: object, name: str) -> Array:
 
 def as_rotation(rotation: Pose, name: str) -> Array:
     """
-    Return the rotation (3, 3), orthonormal and read-only, of a matrix, a pose or None.
+    Return the rotation of a matrix, a pose or None as an orthonormal, read-only array (3, 3).
 
-    None is the identity. Raises InvalidConstraintError for a matrix that differs by more than 1e-4
-    from a rotation.
+    None means the identity. Raises InvalidConstraintError for a matrix that differs from a
+    rotation by more than 1e-4.
     """
     wanted = 'a 3x3 or 4x4 array or a pinocchio.SE3'
     if rotation is None:
@@ -254,13 +255,13 @@ Frame = Annotated[str, FieldType('a link or another frame', read_text)]
 Body = Annotated[str, FieldType('a link or an object of the scene', read_text)]
 Names = Annotated[Sequence[str], FieldType(
     'names', read_texts, partial(checks.distinct_names, **_ERROR))]
-# (3,), up to 1e6 m; the default is the origin
+# (3,), coordinates up to 1e6 m; the default is the origin
 Point = Annotated[Numbers, FieldType(
     'x y z [m]', read_row, partial(checks.vector, size=3, most=FARTHEST, **_ERROR), ORIGIN)]
 # (3,), stored as a unit vector
 Axis = Annotated[Numbers, FieldType(
     'x y z, not zero', read_row, partial(checks.direction, **_ERROR))]
-# (n, 3), up to 1e6 m
+# (n, 3), coordinates up to 1e6 m
 Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
     'x y z [m] of each point', partial(read_rows, usual=3),
     partial(checks.matrix, columns=3, most=FARTHEST, **_ERROR))]
@@ -278,7 +279,7 @@ Placement = Annotated[Pose, FieldType(
     'x y z [m], and roll pitch yaw [rad] or a quaternion x y z w', read_placement,
     lambda value, name: None if value is None else as_placement(
         value, name, InvalidConstraintError))]
-# one row of the function for each letter
+# letters, such as xz: the function has one row for each
 Axes = Annotated[str, choice(*_AXES)]
 Flag = Annotated[bool, FieldType('true or false', read_flag, partial(checks.flag, **_ERROR))]
 Number = Annotated[float, FieldType(

@@ -25,15 +25,15 @@ from ros2_ik.core.robot.tree import se3_to_array
 @dataclass(frozen=True, eq=False)
 class FramePose(RelativeFunction):
     """
-    Pose error of a frame from a reference, along the reference's axes, (6,).
+    Pose error of a frame relative to a reference, along the reference's axes, (6,).
 
-    With T = T_relative_frame and the reference T* = (R*, p*):
+    With T_relative_frame = (R, p) and the reference (R*, p*):
 
         f = [R*^T (p - p*);  log3(R*^T R)]     x y z [m], rx ry rz [rad]
 
-    Position rows do not depend on orientation errors and vice versa: an ignored position error,
-    however large, does not affect the rotation rows. f = 0 exactly at the reference. Not
-    differentiable where the angle is pi: there the rotation vector jumps to its opposite.
+    The position rows do not depend on the orientation of the frame, and the rotation rows do not
+    depend on its position. f is zero only at the reference. f is not differentiable where the
+    rotation angle is pi: there the rotation vector jumps to its opposite.
     """
 
     frame: Frame
@@ -52,13 +52,13 @@ class FramePose(RelativeFunction):
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # position p of the frame, orientation C and offset of the reference, in the root frame
+        # in the root frame: position p of the frame, orientation C of the reference
         p, C = v.origin(B), v.product(A, v.rotation(parameters, 0))
         away = v.sub(p, v.point(A, v.vector(parameters, 9)))
         turned = v.log3(v.product_back(C, B))
         rates = v.jlog3(turned)
         for i in range(3):
-            # position along axis i: a force at the frame; orientation: a moment
+            # wrenches: a force at p for the position row, a moment for the rotation row
             axis = v.column(C, i)
             f[i] = v.dot(axis, away)
             v.force(W, i, p, axis)
@@ -69,22 +69,22 @@ class FramePose(RelativeFunction):
 FLAT = 1e-3               # least slope of the chord's length; the true slope is 0 at pi
 UPRIGHT = 4 * 2.0**-52    # cos(pitch) that MoveIt treats as zero
 STEEP = 1e-6              # cos(pitch) at which 1 / cos(pitch) is regularized
-VECTOR, ANGLE, CHORD, EULER = range(4)    # numbers of the forms, in the order of `forms`
+VECTOR, ANGLE, CHORD, EULER = range(4)    # numbers of the forms, in the order of FORMS
 
 
 @part
 def _angles(R: v.Matrix) -> v.Vector:
     """Return roll, pitch, yaw [rad] of R = Rx(roll) Ry(pitch) Rz(yaw)."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = R
-    # cos(pitch) from the first row and the last column together
+    # cos(pitch), computed from both the first row and the last column
     cosine = math.sqrt((xx * xx + xy * xy + yz * yz + zz * zz) / 2)
     pitch = math.atan2(xz, cosine)
-    # gimbal lock: all of the rotation about the common axis is roll, as in MoveIt
+    # gimbal lock: rotation about the common axis of roll and yaw counts as roll, as in MoveIt
     if cosine <= UPRIGHT:
         roll = math.atan2(yx + zy, yy - zx) if xz > 0 else math.atan2(zy - yx, yy + zx)
         return roll, pitch, 0.0
     roll = math.atan2(-yz, zz)
-    # yaw of Rx(-roll) R: near gimbal lock roll and yaw are inaccurate, but consistent
+    # yaw of Rx(-roll) R: consistent with roll, which is inaccurate near gimbal lock
     c, s = math.cos(roll), math.sin(roll)
     return roll, pitch, math.atan2(c * yx + s * zx, c * yy + s * zy)
 
@@ -93,7 +93,7 @@ def _angles(R: v.Matrix) -> v.Vector:
 def _rates(roll: float, pitch: float) -> v.Matrix:
     """Return the derivative of roll, pitch, yaw w.r.t. rotations about the reference's axes."""
     s, c, cosine = math.sin(roll), math.cos(roll), math.cos(pitch)
-    # 1 / cosine, regularized to 0 at 0
+    # 1 / cosine, regularized: 0 where the cosine is 0
     bent = cosine / (cosine * cosine + STEEP * STEEP)
     tangent = math.sin(pitch) * bent
     # rows roll, pitch, yaw
@@ -113,24 +113,24 @@ class FrameOrientation(FormedFunction):
     """
     The rotation from a reference to a frame, as a vector, an angle, a chord or Euler angles.
 
-    With R = R_relative_frame, the reference R*, and theta, n the angle and axis of R*^T R offset:
+    With R = R_relative_frame, R* the reference, theta and n the angle and axis of R*^T R offset:
 
         vector  theta n                 rx ry rz [rad] along the reference's axes
         angle   theta                   in [0, pi] [rad]
         chord   2 sin(theta / 2) n      so that 1/2 c |f|^2 = c (1 - cos(theta)), Drake's cost
         euler   roll pitch yaw [rad]    R*^T R offset = Rx(roll) Ry(pitch) Rz(yaw)
 
-    `reference` and `offset` are (3, 3) rotations or poses, whose rotation is used; `offset`
-    rotates the frame's own axes. Vector and Euler angles have a row for each of `axes`, the chord
-    has three. MoveIt's tolerances are bounds of the vector (ROTATION_VECTOR) or of the Euler
-    angles (XYZ_EULER_ANGLES). For theta n along the axes of `relative_to`, pass the inverse of
-    the reference as `offset`, and leave `reference` None.
+    `reference` and `offset` are rotations (3, 3), or poses of which only the rotation is used;
+    `offset` is a fixed rotation of the frame about its own axes. The vector and the Euler angles
+    have one row for each of `axes`, the chord has three rows, the angle one. MoveIt's orientation
+    tolerances are bounds on the vector (ROTATION_VECTOR) or the Euler angles (XYZ_EULER_ANGLES).
+    For theta n along the axes of `relative_to`, omit `reference` and pass its inverse as `offset`.
 
-    All forms are zero exactly at the reference. At theta = pi the vector and the chord jump to
-    their opposite; the chord's length (and a cost) is greatest there and has a slope of zero, but
-    the Jacobian keeps a slope of 1e-3. The gradient of the angle is a unit moment
-    along n, at theta = 0 along the reference's x axis; bounds of exactly 0 replace the angle by
-    the vector. Euler angles are singular at pitch = +-pi/2; there roll includes yaw, and
+    With all `axes`, each form is zero only at the reference. At theta = pi, the vector and the
+    chord jump to their opposite; the slope of the chord's length is zero there, but the Jacobian
+    keeps a slope of 1e-3. The gradient of the angle is a unit moment along n; at theta = 0, where
+    n is undefined, it is along the reference's x axis. If the angle must be exactly 0, solvers use
+    the vector instead. Euler angles are singular at pitch = +-pi/2: there roll includes yaw, and
     yaw is 0, as in MoveIt. Their Jacobian is accurate down to cos(pitch) = 1e-3; closer to the
     singularity it is regularized to stay below 1e6. Roll and yaw jump at +-pi.
     """
@@ -158,7 +158,7 @@ class FrameOrientation(FormedFunction):
 
     def numbers(self) -> Parameters:
         rows = ['xyz'.index(axis) for axis in self.axes]
-        # the indices are padded to three
+        # pad the indices to three
         return len(rows), [*rows, 0, 0][:3], self.reference, self.offset, self.form_number
 
     @formula
@@ -173,8 +173,8 @@ class FrameOrientation(FormedFunction):
         if form == VECTOR:
             rates = v.jlog3(values)
         elif form == CHORD:
-            # twice the vector part (x, y, z) of the unit quaternion, whose derivative is
-            # cos(angle / 2) I + skew(x, y, z)
+            # twice the vector part (x, y, z) of the unit quaternion; the derivative of this
+            # vector is cos(angle / 2) I + skew(x, y, z)
             x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, values)
             slope = max(math.cos(0.5 * angle), FLAT)
             values, rates = (2 * x, 2 * y, 2 * z), (slope, -z, y, z, slope, -x, -y, x, slope)
@@ -182,7 +182,7 @@ class FrameOrientation(FormedFunction):
             values, R = _angles(relative), C
             rates = _rates(values[0], values[1])
         else:
-            # a rotation by less than its rounding, a few 1e-16, has no axis
+            # at smaller angles, rounding errors would determine the axis
             axis = v.scale(1.0 / angle, values) if angle > 1e-15 else (1.0, 0.0, 0.0)
             f[0] = min(angle, math.pi)    # rounding can exceed pi
             v.moment(W, 0, v.rotate(C, axis))

@@ -38,7 +38,7 @@ def _written(given: FieldValue) -> dict[str, float] | list[float] | None:
 
 
 def _checked(reference: object, name: str) -> dict[str, Array] | Array:
-    """Return a copy of the reference; sizes and names are checked when bound to a robot."""
+    """Return a copy of the reference; `bind` checks its sizes and names against a robot."""
     if reference is None:
         return {}
     if isinstance(reference, Mapping):
@@ -52,7 +52,7 @@ Reference = Annotated[JointValues | None, FieldType(
 
 
 class JointFunction(KinematicFunction):
-    """A function of joint values, which depends on the robot: `bind` returns a `BoundJoints`."""
+    """A function of joint values; its rows depend on the robot, so `bind` returns BoundJoints."""
 
     @abstractmethod
     def bind(self, robot: Robot) -> 'BoundJoints':
@@ -73,16 +73,15 @@ class JointPositions(JointFunction):
 
         f = q - reference     [rad] or [m]
 
-    `names` are joints of the robot, by default all joints in q. `reference` is a mapping from
-    joint names (missing joints: zero) or an array in the order of `names`. With `wrap` the
-    difference of a continuous joint is taken modulo full turns, in (-pi, pi], and jumps at half a
-    turn. A planar joint has three rows, a floating joint six: the motion from the reference, in
-    the reference's axes (`Configuration.difference`). Rows of a floating joint also jump at half a
-    turn. Smooth elsewhere.
+    `names` are joints of the robot, by default all joints in q. `reference` is an array in the
+    order of `names`, or a mapping from joint names to values (joints that it omits: zero). With
+    `wrap` the difference of a continuous joint is taken modulo full turns, in (-pi, pi], and jumps
+    at half a turn. A planar joint has three rows: x, y, theta. A floating joint has six: the
+    motion from the reference, along the reference's axes (`Configuration.difference`), which also
+    jumps at half a turn. Smooth elsewhere.
 
-    `bind` returns a `BoundJoints`. It raises UnknownJointError; InvalidConstraintError for a mimic
-    joint; InvalidStateError or InvalidConstraintError for a reference that does not fit the
-    joints.
+    `bind` returns a `BoundJoints`, or raises UnknownJointError, InvalidConstraintError for a mimic
+    joint, and InvalidStateError or InvalidConstraintError for a reference that does not fit.
     """
 
     names: Names | None = None
@@ -92,7 +91,7 @@ class JointPositions(JointFunction):
     labels = ()
 
     def bind(self, robot: Robot) -> 'BoundJoints':
-        # cached: constraints and costs bind one function often
+        # cached, because constraints and costs bind the same function often
         return _bound(robot, self)
 
 
@@ -145,7 +144,6 @@ class BoundJoints(JointFunction):
 def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
     rows = _rows(robot, None if function.names is None else tuple(function.names))
     reference = cast('dict[str, Array] | Array', function.reference)
-    # values by name, or an array in the order of the names
     if isinstance(reference, dict):
         q = robot.to_q(reference, start=rows.reference)
     else:
@@ -163,9 +161,8 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
 
 @lru_cache(maxsize=64)
 def _rows(robot: Robot, names: tuple[str, ...] | None) -> BoundJoints:
-    """Return the differences of joint values from Pinocchio's neutral configuration."""
+    """Return the function that subtracts Pinocchio's neutral configuration from joint values."""
     joints = [_joint(robot, name) for name in (robot.joint_names if names is None else names)]
-    # rows of the identity for the joints' columns
     A = np.concatenate([np.zeros((0, robot.nv)), *(np.eye(robot.nv)[joint.columns]
                                                    for joint in joints)])
     A.setflags(write=False)
@@ -198,13 +195,13 @@ class JointCoupling(JointFunction):
 
         f = ratios (q - reference) - offset     in the joints' units, [rad] or [m]
 
-    `ratios` is (m, n), or (n,) for one row, with columns in the order of `names`. The relation
-    q0 = r q1 + c is ratios (1, -r) and offset c with bounds 0. `names` and `reference` are as in
-    `JointPositions`; a floating joint has six columns. Continuous joints are not taken modulo full
-    turns. Smooth everywhere except at half a turn of a floating joint.
+    `ratios` is (m, n), or (n,) for one row, with columns in the order of `names`. For the relation
+    q0 = r q1 + c, use ratios (1, -r), offset c and bounds 0. `names` and `reference` are as in
+    `JointPositions`; a floating joint has six columns. Values of continuous joints are not taken
+    modulo full turns. Smooth everywhere except at half a turn of a floating joint.
 
-    Raises InvalidConstraintError for sizes that do not match (of `ratios` when bound to a robot),
-    and the errors of `JointPositions`.
+    Raises InvalidConstraintError for an `offset` of the wrong size. `bind` raises the same error
+    for `ratios` of the wrong size, and the errors of `JointPositions`.
     """
 
     names: Names | None
@@ -225,7 +222,7 @@ class JointCoupling(JointFunction):
         return tuple(f'row {row} [joint units]' for row in range(len(self.ratios)))
 
     def bind(self, robot: Robot) -> BoundJoints:
-        # the product of the ratios with the rows of the joints
+        # multiply the ratios by the rows of the joints
         rows = JointPositions(self.names, self.reference, wrap=False).bind(robot)
         ratios = np.asarray(self.ratios)
         if len(rows.labels) != ratios.shape[1]:

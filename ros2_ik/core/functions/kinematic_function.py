@@ -24,7 +24,7 @@ from ros2_ik.core.signatures import show_plain_types
 
 class Masses(NamedTuple):
     """
-    A centre-of-mass function for compiled code, see `kernels.rows.mass_rows`.
+    A centre-of-mass function for compiled code (see `kernels.rows.mass_rows`).
 
     `frames` are the frames to which masses are fixed; `parameters` are those of `mass_rows`.
     """
@@ -36,12 +36,12 @@ class Masses(NamedTuple):
 
 class KinematicFunction(ABC):
     """
-    f: configuration -> R^m, with its Jacobian in the tangent space.
+    Interface of a function f: configuration -> R^m with a Jacobian in the tangent space.
 
     A function is independent of its use: it can be a target, constraint, cost, task or barrier of
     any robot. `kind` is its registered name. `periodic` is True if full turns of joints do not
-    change f, `is_user_code` if f calls a user's code. `reference_field` is the name of the field
-    with the reference, at which f is zero.
+    change f; `is_user_code` is True if f calls user code. `reference_field` is the name of the
+    field that holds the reference, the value at which f is zero.
     """
 
     kind: ClassVar[str]
@@ -78,7 +78,7 @@ class KinematicFunction(ABC):
         return self
 
     def bind(self, robot: Robot) -> 'KinematicFunction':
-        """Return the function bound to one robot, with labels; raises the errors of `joints`."""
+        """Return the function with labels, bound to one robot; raises the errors of `joints`."""
         self.joints(robot)
         return self
 
@@ -100,7 +100,7 @@ class KinematicFunction(ABC):
 
     def equality_form(self, lower: Array, upper: Array) -> 'KinematicFunction | None':
         """
-        Return a smooth function that is zero exactly where lower <= f <= upper (m,), or None.
+        Return a smooth function that is zero if and only if lower <= f <= upper (m,), or None.
 
         An angle or a distance has no gradient where it is zero, but the vector whose length it
         measures is smooth there. None means that solvers use f itself.
@@ -123,7 +123,7 @@ def register_function(kind: str) -> Callable[[F], F]:
     """
     Register the decorated class under the name of its kind.
 
-    Raises InvalidOptionError if the kind is registered for another class.
+    Raises InvalidOptionError if the kind is already registered for another class.
     """
     def enter(function: F) -> F:
         known = _KINDS.get(kind, function)
@@ -143,7 +143,7 @@ def function_kinds() -> dict[str, type[KinematicFunction]]:
     Return the classes of all functions by kind.
 
     Other packages add functions by entry points of the group `ros2_ik.functions`, which name a
-    class or the module that registers a class. An entry point that fails to load is skipped with a
+    class or the module that registers it. An entry point that fails to load is skipped with a
     RuntimeWarning.
     """
     _load_entry_points()
@@ -159,11 +159,11 @@ def written_kinds() -> dict[str, type[KinematicFunction]]:
 def read_function(kind: str, given: Mapping[str, FieldValue],
                   supplied: Mapping[str, object] | None = None) -> KinematicFunction:
     """
-    Return a function of a kind from its fields in a file or message; others get their defaults.
+    Return a function of a kind, with fields from a file or message and defaults for the others.
 
     `supplied` has, by name, arguments that a file cannot contain, such as a collision checker.
-    Raises UnknownNameError, and InvalidConstraintError for an unknown, missing or invalid
-    field.
+    Raises UnknownNameError for an unknown kind, and InvalidConstraintError for an unknown, missing
+    or invalid field.
     """
     function = look_up(written_kinds(), kind, partial(UnknownNameError, kind='function'))
     fields = spec_fields(function)
@@ -191,7 +191,7 @@ def _load_entry_points() -> None:
     for entry in entry_points(group='ros2_ik.functions'):
         try:
             entry.load()
-        # any exception: importing another package may raise anything
+        # catch all exceptions: importing another package may raise any of them
         except Exception as error:
             warnings.warn(f"functions of '{entry.name}' ({entry.value}) cannot be loaded: "
                           f'{type(error).__name__}: {error}', RuntimeWarning, stacklevel=3)

@@ -27,10 +27,10 @@ class Manipulability(KinematicFunction):
         f = sqrt(det(J J^T))     J: chosen rows of the frame's Jacobian, in the frame's own axes
 
     `rows` are 'all' (mixed units), 'position' [m], 'orientation' [rad] or, for planar arms, 'xy',
-    'xz' or 'yz' [m]. All joints between the two frames count, including a floating base: for an
-    arm on a floating base, measure relative to the shoulder. f is not differentiable at a
+    'xz' or 'yz' [m]. All joints between the two frames count, including a floating base; to
+    exclude the base of an arm, measure relative to the shoulder. f is not differentiable at a
     singularity; the returned gradient there is 0, so a descent must not start there. With fewer
-    joints than rows f is always 0.
+    joints than rows, f is always 0.
 
     Yoshikawa, "Manipulability of Robotic Mechanisms", IJRR 1985. Raises InvalidConstraintError for
     unknown rows.
@@ -51,7 +51,7 @@ class Manipulability(KinematicFunction):
         gradient, rows = np.zeros((1, at.robot.nv)), _ROWS[self.rows]
         if chain.n_motions < len(rows):
             return np.zeros(1), gradient
-        # twists of the joints' columns in the frame's axes and at its origin, (6, n)
+        # twist of each Jacobian column, in the frame's axes and at the frame's origin, (6, n)
         data = at.robot.scratch_data()
         pin.computeJointJacobians(at.robot.model, data, at.q)
         twists = at.placement(self.frame).toActionMatrixInverse() @ data.J.reshape(6, -1)
@@ -59,11 +59,11 @@ class Manipulability(KinematicFunction):
         J = twists[rows] * chain.signs @ chain.fold
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if s[-1] > _SINGULAR * s[0]:
-            # d f = sum of D * dJ, with D = U diag(f / s_i) V^T; all quotients are finite
+            # df = sum of the elements of D * dJ, with D = U diag(f / s_i) V^T; f / s_i is finite
             D = np.zeros((6, len(chain.signs)))
             D[rows] = U * (s.prod() / s) @ Vt @ chain.fold.T * chain.signs
-            # In the frame's axes, the motion of column k changes twist i at the rate k x i if k
-            # carries the axis of i. If k moves the frame, all twists change at the opposite rate.
+            # in the frame's axes, motion along twist t_k changes t_i at the rate t_k x t_i if
+            # column k moves the axis of column i; minus t_k x t_i if column k moves the frame
             moves = chain.carries - chain.moving[:, None]
             rates = [np.vdot(D, pin.Motion(twist).action @ twists * moved)
                      for twist, moved in zip(twists.T, moves, strict=True)]
@@ -75,9 +75,9 @@ class _Chain(NamedTuple):
     """
     Roles of the columns of Pinocchio's Jacobian (6, n), for a pair of frames.
 
-    `signs` (n,) is 1 if a column moves `frame` alone, -1 if it moves `relative_to` alone, else 0;
+    `signs` (n,) is 1 if a column moves only `frame`, -1 if it moves only `relative_to`, else 0;
     `moving` (n,) is 1 if a column moves `frame`. `fold` (n, nv) adds columns of mimic joints to
-    those of their leaders; `n_motions` of the nv summed columns change the relative pose.
+    those of their leaders; `n_motions` is how many of these sums change the relative pose.
     carries[k, i] (n, n) is 1 if column k moves the axis of column i.
     """
 

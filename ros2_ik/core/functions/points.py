@@ -26,7 +26,7 @@ class FramePosition(RelativeFunction):
         f = R_A^T (p_point - p_A)     x y z [m]
 
     A is fixed to `relative_to` (default: the root frame) at the pose `T_relative_A` (default: the
-    identity); Drake's names of the two are Abar and X_AbarA. Smooth everywhere.
+    identity). Drake calls these arguments frameAbar and X_AbarA. Smooth everywhere.
     """
 
     frame: Frame
@@ -48,7 +48,7 @@ class FramePosition(RelativeFunction):
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # f_i = sum_j a_ij . p_j - b_i, points p_j and directions a_ij along the axes of A
+        # f_i = sum_j a_ij . p_j - b_i, with points p_j and directions a_ij in the axes of frame A;
         # parameters: m, n, points (3 n), b (m), a (3 m n)
         count, points = int(parameters[0]), int(parameters[1])
         for i in range(count):
@@ -76,8 +76,8 @@ class PointToPointDistance(RelativeFunction):
         f = |p_point - p_other|     [m]
 
     Not differentiable where the points coincide; the gradient there points along the x axis of
-    `relative_to`. If the distance must be zero, the function is replaced by the three coordinates
-    of the offset. Raises InvalidConstraintError for points that are not three finite numbers.
+    `relative_to`. If the distance must be zero, solvers use the vector p_point - p_other instead.
+    Raises InvalidConstraintError for points that are not three finite numbers.
     """
 
     frame: Frame
@@ -92,13 +92,13 @@ class PointToPointDistance(RelativeFunction):
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # parameters: point (3), point or line in A (3), number of axes, axes (3 each)
+        # parameters: point (3), other point or line point (3), number of axes, axes (3 each)
         p, away = v.point(B, v.vector(parameters, 0)), (0.0, 0.0, 0.0)
         offset = v.sub(v.to_local(A, p), v.vector(parameters, 3))
         for i in range(int(parameters[6])):
             axis = v.vector(parameters, 7 + 3 * i)
             away = v.add(away, v.scale(v.dot(axis, offset), axis))
-        # the gradient is the unit vector along the offset; without offset the first axis
+        # the gradient is the unit vector along the offset; for a zero offset, the first axis
         f[0] = distance = v.norm(away)
         v.force(W, 0, p, v.rotate(A, v.scale(1.0 / distance, away) if distance >= COINCIDENT
                                   else v.vector(parameters, 7)))
@@ -116,13 +116,13 @@ class PointToLineDistance(RelativeFunction):
     """
     Distance of `point` of `frame` from a line fixed to `relative_to`, (1,).
 
-    The infinite line passes through `line_point` along the direction n = `line_direction`:
+    The infinite line passes through `line_point` (p_line); n is the unit vector along it:
 
         f = |(I - n n^T) (p_point - p_line)|     [m]
 
-    Not differentiable on the line; the gradient there points along one fixed perpendicular. If the
-    distance must be zero, the function is replaced by the two coordinates perpendicular to the
-    line. Raises InvalidConstraintError for points that are not three finite numbers and for a
+    Not differentiable on the line; the gradient there is a fixed vector perpendicular to the line.
+    If the distance must be zero, solvers use the two coordinates perpendicular to the line
+    instead. Raises InvalidConstraintError for points that are not three finite numbers and for a
     direction of length zero.
     """
 
@@ -141,7 +141,7 @@ class PointToLineDistance(RelativeFunction):
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
         if upper[0] > 0:
             return None
-        # coordinates x and y of a frame on the line, whose z axis is the line
+        # coordinates x and y in a frame whose z axis is the line
         axes = np.array([*orthonormal_complement(self.line_direction), self.line_direction]).T
         return FramePosition(self.frame, self.point, self.relative_to,
                              pin.SE3(axes, self.line_point), 'xy')
@@ -153,7 +153,7 @@ class PointToPlane(RelativeFunction):
     """
     Height of `point` of `frame` above a plane fixed to `relative_to`, (1,).
 
-    The plane passes through `plane_point`; n is the unit vector along `normal`:
+    The plane passes through `plane_point` (p_plane); n is the unit vector along `normal`:
 
         f = n . (p_point - p_plane)     [m], positive on the side that n points to
 

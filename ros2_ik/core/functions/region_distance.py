@@ -27,7 +27,7 @@ ON_AXIS = 1e-9  # distance from a centre or axis below which the gradient is a f
 
 @part
 def _outside(p: v.Vector, parameters: v.Floats, k: int) -> tuple[float, v.Vector]:
-    """Return the signed distance of a point from the surface at index k, and its gradient."""
+    """Return the signed distance of p from the surface stored at index k, and its gradient."""
     kind, size = int(parameters[k + 1]), parameters[k + 8]
     away, n = v.sub(p, v.vector(parameters, k + 2)), v.vector(parameters, k + 5)
     along = v.dot(n, away)
@@ -89,7 +89,7 @@ class RegionDistance(RelativeFunction):
         rows = given[given[:, 0].argsort(kind='stable')]
         rows[rows[:, 1] == SPHERE, 5:8] = 1, 0, 0
         rows[:, 5:8] /= np.linalg.norm(rows[:, 5:8], axis=1)[:, None]
-        # a vector perpendicular to each direction, for points on the axis
+        # append a vector perpendicular to each direction: the gradient on a cylinder's axis
         return len(rows), self.point, np.array([[*row, *orthonormal_complement(row[5:8])[0]]
                                                 for row in rows])
 
@@ -106,7 +106,7 @@ class RegionDistance(RelativeFunction):
             s, g = _outside(local, parameters, k)
             if s > worst:
                 worst, slope = s, g
-            # last surface of the region: keep the nearest region
+            # after the last surface of a region, keep the nearest region so far
             if i == count - 1 or parameters[k + 12] != parameters[k]:
                 if worst < nearest:
                     nearest, gradient = worst, slope
@@ -119,8 +119,8 @@ def region_surfaces(regions: Iterable[tuple[Shape, Pose | None]]) -> Array:
     """
     Return the `surfaces` (n, 9) of a RegionDistance, with one region for each shape at its pose.
 
-    Valid shapes, as in MoveIt, are boxes, spheres, cylinders, convex hulls, and meshes, which are
-    replaced by their hulls. Raises InvalidConstraintError for other shapes.
+    Valid shapes are boxes, spheres, cylinders, convex hulls and meshes; as in MoveIt, a mesh is
+    replaced by its convex hull. Raises InvalidConstraintError for other shapes.
     """
     rows = list[Array]()
     for number, (shape, pose) in enumerate(regions):
@@ -143,7 +143,7 @@ def _surfaces(shape: Shape) -> Iterator[tuple[int, Array, Array, float]]:
     elif isinstance(shape, (ConvexHull, Mesh)):
         points = shape.points if isinstance(shape, ConvexHull) else shape.vertices
         try:
-            # Qhull triangulates faces: triangles of one face have equal planes
+            # Qhull splits faces into triangles with equal planes: keep each plane once
             planes = np.unique(scipy.spatial.ConvexHull(points).equations.round(12), axis=0)
         except scipy.spatial.QhullError:
             raise InvalidConstraintError(f'a flat {type(shape).__name__} has no volume') from None

@@ -21,10 +21,10 @@ class RelativeFunction(KinematicFunction):
     """
     A function of the placement of `frame` relative to `relative_to` (default: the root frame).
 
-    Instead of a Jacobian, its formula `rows` computes a wrench W_i per row f_i. f_i changes at
-    the rate W_i . (V_frame - V_relative_to), where V is the spatial velocity [linear; angular] of
-    a body at the root frame's origin, in the root frame's axes. W_i = [force, moment about that
-    origin] depends on the two placements only; its power at the relative velocity is df_i/dt.
+    Instead of a Jacobian, the formula `rows` computes a wrench W_i for each row f_i. f_i changes
+    at the rate W_i . (V_frame - V_relative_to), where V is the spatial velocity [linear; angular]
+    of a body at the root frame's origin, in the root frame's axes. W_i = [force; moment about that
+    origin] depends only on the two placements.
     """
 
     periodic = True
@@ -33,7 +33,7 @@ class RelativeFunction(KinematicFunction):
 
     @property
     def rows(self) -> Formula:
-        """The formula of values and wrenches."""
+        """The formula that computes values and wrenches."""
         raise NotImplementedError
 
     def numbers(self) -> Parameters:
@@ -67,7 +67,7 @@ class RelativeFunction(KinematicFunction):
 
 
 class Form(NamedTuple):
-    """A form of a FormedFunction: smallest and largest value, labels."""
+    """A form of a FormedFunction: its smallest and largest value, and its labels."""
 
     range: tuple[float, float]
     labels: tuple[str, ...]
@@ -90,7 +90,7 @@ class FormedFunction(RelativeFunction):
 
     @property
     def form_number(self) -> int:
-        """The position of the form in `forms`, a parameter of the formula."""
+        """The index of the form in `forms`, which is a parameter of the formula."""
         return [*self.forms].index(self.form)
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:

@@ -10,7 +10,7 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
 
-# step of central differences [rad, m]: near the cube root of the rounding error, the optimum
+# step of central differences [rad, m]; the optimum is near the cube root of the rounding error
 _STEP = 1e-6
 
 
@@ -19,14 +19,14 @@ class UserFunction(KinematicFunction):
     """
     Value of a user's callable at a configuration, (m,).
 
-    `function(configuration)` returns m numbers, or one number if m is 1. `labels` are names of the
-    rows with units, or their count m. `jacobian(configuration)` returns (m, nv); the default is
-    central differences in the tangent space, for a function that is smooth over 2e-6 rad.
-    `joints` are the names of the joints that change the function, by default all; fewer joints
-    need fewer evaluations. `name` is used in error messages. The function can be pickled if its
-    callables can.
+    `function(configuration)` returns m numbers, or one number if m is 1. `labels` are the names of
+    the rows with units, or the number of rows m. `jacobian(configuration)` returns (m, nv); the
+    default, central differences in the tangent space, needs a function that is smooth over
+    2e-6 rad. `joints` are the names of the joints that change the function, by default all; fewer
+    joints need fewer evaluations. `name` is used in error messages. The function can be pickled if
+    its callables can.
 
-    Raises InvalidConstraintError for results that are not finite or have another shape. Exceptions
+    Raises InvalidConstraintError for results that are not finite or have a wrong shape. Exceptions
     of the callables propagate.
     """
 
@@ -68,7 +68,6 @@ class UserFunction(KinematicFunction):
         probe = Configuration(robot, at.q)
         for name in self.joints(robot):
             joint = robot.joint(name)
-            # one column of the tangent space after the other
             for column in range(*joint.columns.indices(robot.nv)):
                 ends = []
                 for v[column] in (_STEP, -_STEP):
@@ -79,7 +78,7 @@ class UserFunction(KinematicFunction):
         return J
 
     def _checked(self, result: object, what: str, shape: tuple[int, ...]) -> Array:
-        """Return a checked copy of a result; the callable may reuse its buffer."""
+        """Return a checked copy of a result, because the callable may reuse its buffer."""
         what = f"the {what} of user function '{self.name}'"
         if result is None:
             raise InvalidConstraintError(f'{what} is None; is a return statement missing?')

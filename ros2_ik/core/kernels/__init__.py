@@ -17,6 +17,6 @@ _OF_CONTACTS = count_leaving, step_along, find_feasible
 
 @lru_cache
 def compile_for_search(is_checked: bool) -> None:
-    """Compile the loops that every search calls; if `is_checked`, also those for contacts."""
+    """Compile the loops that every search calls; if `is_checked`, also those for collisions."""
     for loop in (*_OF_ALL, *(_OF_CONTACTS if is_checked else ())):
         loop.run    # noqa: B018

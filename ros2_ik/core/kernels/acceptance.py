@@ -1,7 +1,7 @@
 """
 Acceptance check of joint values: joint limits, locked joints and pose errors.
 
-Forward kinematics by a product of exponentials (Brockett, 1984), a formula that no solver uses.
+Forward kinematics is a product of exponentials (Brockett, 1984), a formula that no solver uses.
 """
 
 import math
@@ -11,13 +11,13 @@ import numpy as np
 from ros2_ik.core.kernels.source import inner_part, loop
 
 HUGE = 1e150    # the square of this number is still finite
-PER_JOINT, PER_TARGET = 6, 14       # numbers in `screws`
+PER_JOINT, PER_TARGET = 6, 14       # numbers in `screws` per joint and per target
 OUTSIDE, MISSED, HELD = range(3)    # results of `check_targets`
 
 
 @inner_part
 def displace(T, screws, s, value):
-    """Move T (12,), the columns of a pose, by the screw motion of a joint at `value`."""
+    """Move a pose T (12,), stored by columns, by the screw motion of a joint at `value`."""
     vx, vy, vz, wx, wy, wz = (screws[s], screws[s + 1], screws[s + 2], screws[s + 3],
                               screws[s + 4], screws[s + 5])
     # a revolute joint has a unit axis w and v . w = 0, a prismatic joint w = 0
@@ -27,7 +27,7 @@ def displace(T, screws, s, value):
     for c in range(0, 12, 3):
         x, y, z = T[c], T[c + 1], T[c + 2]
         ux, uy, uz = wy * z - wz * y, wz * x - wx * z, wx * y - wy * x
-        # the last column is a point
+        # the last column is a point, the others are directions
         if c == 9:
             ux, uy, uz = ux + vx, uy + vy, uz + vz
         # Rodrigues' formula
@@ -38,7 +38,7 @@ def displace(T, screws, s, value):
 
 @inner_part
 def displace_base(T, q, i):
-    """Move T (12,), the columns of a pose, by a floating base: x y z qx qy qz qw from q[i] on."""
+    """Move a pose T (12,), stored by columns, by the pose x y z qx qy qz qw in q[i:i + 7]."""
     x, y, z, w = q[i + 3], q[i + 4], q[i + 5], q[i + 6]
     squared = x * x + y * y + z * z + w * w
     # a quaternion of norm 0 is not a rotation: the errors become NaN
@@ -56,7 +56,7 @@ def displace_base(T, q, i):
 @inner_part
 def distance_between(T, pose):
     """
-    Return the distance [m] and the angle [rad] between T (12,), by columns, and a pose (4, 4).
+    Return distance [m] and angle [rad] between T (12,), stored by columns, and a pose (4, 4).
 
     The angle is atan2(sine, cosine), from the skew part and the trace of R_pose^T R_T.
     """
@@ -75,14 +75,14 @@ def distance_between(T, pose):
       'f8[:,:,::1], f8[:,::1])')
 def check_targets(q, start, places, limits, at_rest, chains, screws, poses, errors):
     """
-    Check whether q (nq,) is within limits and brings tips to `poses` (t, 4, 4).
+    Check whether q (nq,) is within limits and brings the tips to `poses` (t, 4, 4).
 
     Values at the indices `places` (n,) must be within `limits` (2, n), values at the indices
-    `at_rest` equal to those of `start`, and all magnitudes below HUGE. `chains` has for each tip
-    the number of joints that move it and their indices in q, from the tip to the root; a floating
-    base has the negative number -1 - index. `screws` has for each tip PER_JOINT numbers per joint
-    (the screw axis [v, w]), then PER_TARGET numbers: the columns of the tip's pose in the neutral
-    configuration, and the tolerances [m] and [rad].
+    `at_rest` must equal those of `start`, and all magnitudes must be below HUGE. `chains` has for
+    each tip the number of joints that move it and their indices in q, from the tip to the root;
+    -1 - i stands for the index i of a floating base. `screws` has for each tip PER_JOINT numbers
+    per joint (the screw axis [v, w]), then PER_TARGET numbers: the columns of the tip's pose in
+    the neutral configuration, and the tolerances [m] and [rad].
 
     Return OUTSIDE if a value is not allowed; otherwise fill `errors` (t, 2) with the errors [m]
     and [rad] of the tips in `chains`, and return MISSED if one exceeds its tolerance, else HELD.

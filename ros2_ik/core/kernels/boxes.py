@@ -1,4 +1,4 @@
-"""Pairs of bounding boxes that may be near each other, gradients of distances, ray counts."""
+"""Loops of collision checks: near pairs of bounding boxes, gradients of distances, ray counts."""
 
 import math
 
@@ -13,7 +13,7 @@ FAR = 0.1    # distance of two AABBs above which the tighter bound is not comput
 @inner_part
 def place_boxes(q, numbers, layout, sizes, centred, halves):
     """
-    Fill `centred` (i, 12), placements of boxes, and `halves` (i, 3), half sizes of their AABBs.
+    Fill `centred` (i, 12) with boxes' placements and `halves` (i, 3) with their AABBs' half sizes.
 
     Both are in the root frame. See `near_pairs` for the other arguments.
     """
@@ -36,7 +36,7 @@ def face_separation(centred, sizes, a, b):
     """
     Return a lower bound of the signed distance of two boxes [m].
 
-    The signed distance is the largest gap along any direction, the bound along any face normal.
+    The signed distance is the largest gap along any direction; the bound considers face normals.
     """
     best = -np.inf
     for side in range(6):
@@ -70,7 +70,7 @@ def aabb_distance(centred, halves, a, b):
 def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, known, centred, least,
                  closing):
     """
-    Fill lower bounds of the pairs' distances at q, using those at a previous configuration.
+    Fill lower bounds of the pairs' distances at q, using the bounds at a previous configuration.
 
     Inputs: `before` (i, 12), the boxes' previous placements, and `known` (p,), the previous
     `least`. Outputs: `centred` (i, 12), the boxes' placements; `least` (p,), lower bounds of
@@ -120,8 +120,8 @@ def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
     found = 0
     for k in range(len(pairs)):
         a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]
-        # first the AABBs, which is cheap, then 6 separating axes, the face normals: the 9 cross
-        # products of edges would only rule out another 7 % of the pairs. NaN counts as near
+        # compare the AABBs, which is cheap, then the extents along the 6 face normals. The 9 cross
+        # products of edges would rule out only another 7 % of the pairs. NaN counts as near
         if not (aabb_distance(centred, halves, a, b) > margin
                 or face_separation(centred, sizes, a, b) > margin):
             near[found] = k
@@ -132,10 +132,10 @@ def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
 @loop('void(f8[:,::1], f8[:,::1], f8[:,:], f8[:,::1], i8[::1], f8[:,::1])')
 def fill_distance_slopes(normals, points, twists, moves, pairs, J):
     """
-    Fill J (k, n) with the derivatives of the distances of the pairs with indices `pairs` (k,).
+    Fill J (k, n) with gradients of the distances of pairs; `pairs` (k,) are the pairs' indices.
 
-    `normals` (k, 3) point from the first item of a pair to the second, `points` (k, 3) are the
-    nearest points of the second. `twists` (6, n) are the columns of the spatial Jacobian (linear,
+    `normals` (k, 3) point from the first item of a pair to the second; `points` (k, 3) are the
+    nearest points on the second. `twists` (6, n) are the columns of the spatial Jacobian (linear,
     angular); `moves` (p, n) are 1 if a column moves only the second item, -1 if only the first.
     """
     for i in range(len(pairs)):

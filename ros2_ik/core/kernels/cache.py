@@ -29,14 +29,14 @@ def _is_own(function: Callable[..., object]) -> bool:
 
 def compiled(make: Callable[[Options], Compiled], function: Callable[..., object]) -> Compiled:
     """
-    Compile a function by make(numba's options); numba loads the result from its cache if possible.
+    Return make(options), which compiles a function with numba or loads it from numba's cache.
 
     If the cache cannot be read or written (damaged, disk full), its folder is removed. Functions
-    of other packages are not cached: numba would not notice changes of the parts they call.
+    of other packages are not cached: numba would not notice changes of the functions they call.
     """
     from numba.core.errors import NumbaError
     if _is_own(function) and (folder := cache_folder()):
-        # numba's index of the function
+        # pattern for the function's index files in numba's cache
         name = f'{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi'
         if not any(folder.glob(f'*/{name}')):
             _announce_compiling()

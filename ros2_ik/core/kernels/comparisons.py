@@ -1,4 +1,4 @@
-"""Comparisons of short arrays, each of which would take several slow NumPy calls."""
+"""Operations on short arrays; each operation would take several slow NumPy calls."""
 
 import numpy as np
 
@@ -17,10 +17,10 @@ def are_within(f, lower, upper, tolerance):
 
 @part
 def turned(value, seed, lower, upper):
-    """Return a value [rad] plus the full turns, within limits, that bring it nearest the seed."""
+    """Add full turns to a value [rad] to bring it as near to the seed as the limits allow."""
     least, most = np.ceil((lower - value) / TURN), np.floor((upper - value) / TURN)
     turns = min(max(np.rint((seed - value) / TURN), least), most)
-    # by rounding, the sum may be slightly beyond a limit
+    # due to rounding, the sum may be slightly beyond a limit
     return min(max(value + TURN * turns, lower), upper)
 
 
@@ -39,9 +39,9 @@ def choose_turns(q, places, seed, lower, upper):
 @loop('b1(f8[:,::1], f8, f8)')
 def is_rigid(T, rounding, farthest):
     """
-    Return whether each of k stacked T (4 k, 4) is a rigid transformation up to `rounding`.
+    Return whether k matrices, stacked as T (4 k, 4), are rigid transformations up to `rounding`.
 
-    False also if a position is more than `farthest` [m] from the origin along an axis.
+    Also return False if a position is more than `farthest` [m] from the origin along an axis.
     """
     for a in range(0, len(T), 4):
         b, c, d = a + 1, a + 2, a + 3
@@ -53,7 +53,7 @@ def is_rigid(T, rounding, farthest):
             first += T[a, i] * T[a, i]
             second += T[b, i] * T[b, i]
             product += T[a, i] * T[b, i]
-            # right-handed: row 3 of R is the cross product of rows 1 and 2; `not <` refuses NaN
+            # right-handed: row 3 of R is the cross product of rows 1 and 2; `not <` rejects NaN
             if not (abs(T[a, j] * T[b, k] - T[a, k] * T[b, j] - T[c, i]) < rounding
                     and abs(T[a + i, 3]) <= farthest):
                 return False

@@ -1,4 +1,4 @@
-"""The descent onto bounded rows, by Levenberg-Marquardt steps or quadratic programs."""
+"""Descents that bring rows within their bounds, by Levenberg-Marquardt steps or QPs."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ros2_ik.core.kernels.source import inner_part, part
 CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5
 INTERRUPTED = -1                # by a Python callback, which stored the reason
 FARTHEST = 1e8                  # violations are clamped to this: larger squares would overflow
-MOST = 100.0                    # squared error above which damping is constant: a base may be far
+MOST = 100.0                    # squared error above which damping is constant, for distant bases
 FAR = 1e4                       # bounds in a QP are clipped to this distance from the row's value
 
 
@@ -19,9 +19,9 @@ def bound_distances(f, rows, bounds, below, above):
     """
     Fill `below` (k,) and `above` (k,) with lower bound - value and upper bound - value of `rows`.
 
-    The rows of `bounds` (4, k) are lower bound, upper bound, tolerance and scale; a value is scale
-    times its element of f (m,), the other three refer to the scaled value. Return the sum of
-    squared violations, and whether all violations are within their tolerance.
+    `rows` (k,) are indices in f (m,); `bounds` (4, k) are lower bound, upper bound, tolerance and
+    scale of each row. The value is f[row] times the scale; bounds and tolerance are in scaled
+    units. Return the sum of squared violations, and whether all are within their tolerance.
     """
     total, holds = 0.0, True
     for i in range(len(rows)):
@@ -51,11 +51,11 @@ def step_within(H, g, low, high, K, d, held, at_once):
 
     Components at a limit that the solution would cross are held at 0. With `at_once` the first
     active set is predicted from the gradient (Bertsekas, "Projected Newton methods for
-    optimization problems with simple constraints", SIAM J. Control 1982): usually the same set,
-    with fewer factorizations. K (n, n) and `held` (n,) are scratch.
+    optimization problems with simple constraints", SIAM J. Control 1982): this is usually the
+    final set, which saves factorizations. K (n, n) and `held` (n,) are scratch.
     """
     n = len(g)
-    # predict the active set: components at a limit whose descent direction is outward
+    # predict the active set: components at a limit that the gradient would move outward
     for i in range(n):
         held[i] = at_once and (g[i] < 0 and low[i] == 0 or g[i] > 0 and high[i] == 0)
     for _ in range(4):
@@ -83,7 +83,7 @@ def step_within(H, g, low, high, K, d, held, at_once):
                 held[i] = more = True
         if not more:
             break
-    # clamp components that start strictly inside the box
+    # clamp components that would leave the box from its interior
     for i in range(n):
         d[i] = min(max(d[i], low[i]), high[i])
 
@@ -102,7 +102,7 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
         away = max(below[i], 0.0) + min(above[i], 0.0)
         if away == 0 and below[i] != above[i]:
             continue
-        # the scaled row in contiguous memory, which is faster to read
+        # copy the scaled row to contiguous memory, which is faster to read
         for a in range(n):
             slopes[a] = bounds[3, i] * J[rows[i], a]
         for a in range(n):
@@ -116,7 +116,7 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
 @part
 def step_to_bounds(J, rows, bounds, below, above, damping, low, high, d):
     """
-    Fill d (n,) with the shortest damped step in the box low..high to the bounds of `rows`.
+    Fill d (n,) with the damped step in the box low..high that best brings `rows` within bounds.
 
     Return False if the quadratic program cannot be solved numerically. See `bound_distances`.
     """
@@ -135,18 +135,18 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
     """
     Descend from x (nx,); on return x holds the best values found.
 
-    `at` and `work` are a program's layout and scratch, `limits` (2, nx) the limits of x, and
-    `farthest` (n,) those of a step. See `bound_distances` for `rows` and `bounds`. `options` (7,)
-    are damping factor, damping bias, patience (iterations in a row without a decrease of the
-    squared error by the factor `drop`), drop, MATLAB's tolerances of solution and step (0: none),
-    and the kind of steps: 0 for Levenberg-Marquardt, 1 for `step_to_bounds`.
+    `at` and `work` are the layout and scratch arrays of a program, `limits` (2, nx) the limits of
+    x, `farthest` (n,) the largest steps. See `bound_distances` for `rows` and `bounds`. `options`
+    (7,) are damping factor, damping bias, patience, drop, MATLAB's tolerances of solution and step
+    (0: none), and the kind of steps (0: Levenberg-Marquardt, 1: `step_to_bounds`). A descent ends
+    after `patience` consecutive iterations with squared errors above drop times the lowest so far.
 
     Return the squared error, the number of iterations (at most `limit`) and the exit flag.
     """
     n, m, k = at.columns, at.rows, len(rows)
     damping, bias, patience, drop, solved, shortest = (options[0], options[1], options[2],
                                                        options[3], options[4], options[5])
-    # views of few arrays: an allocation takes as long as a hundred additions
+    # views into a few arrays: an allocation takes as long as a hundred additions
     J, squares, vectors, values = np.zeros((m, n)), np.empty((2, n, n)), np.zeros((5, n)), \
         np.empty((3, m))
     H, K, g, d, low, high, slopes = squares[0], squares[1], vectors[0], vectors[1], vectors[2], \
@@ -155,7 +155,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
     held, best_x = np.zeros(n, dtype=np.bool_), x.copy()
     best, stall, iteration, flag = np.inf, 0, 0, 0
     while True:
-        # values of the rows; the Jacobian only if the descent continues
+        # compute the values of the rows; the Jacobian only if the descent continues
         if not fill_values(at, parameters, addresses, x, work, f, J):
             flag = INTERRUPTED
             break
@@ -166,7 +166,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
         if error < best:
             best = error
             best_x[:] = x
-        # no step from values that are not finite, or without joints
+        # no joints, values that are not finite, or a last step below the tolerance
         if n == 0 or error - error != 0 or (shortest > 0 and iteration > 0
                                             and np.abs(d).max() < shortest):
             flag = STEP_TOO_SMALL
@@ -174,7 +174,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
             flag = ITERATION_LIMIT if iteration >= limit else ERROR_CHANGE_TOO_SMALL
         if flag:
             break
-        # Jacobian, box of the step, and damping in proportion to the squared error (source: `lm`)
+        # Jacobian, box of the step, and damping in proportion to the squared error (see `lm`)
         fill_slopes(at, work, J)
         step_bounds(at, x, limits, farthest, low, high)
         weight = damping * min(error, MOST) + bias

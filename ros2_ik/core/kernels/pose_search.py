@@ -1,4 +1,4 @@
-"""Multi-start search for poses: descents from the seed, from starts near it, from random ones."""
+"""Multi-start search for poses: descents from the seed, starts near it, and random starts."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def is_close(at, parameters, addresses, x, rows, work):
     f, J = np.empty(at.rows), np.zeros((at.rows, at.columns))
     fill_values(at, parameters, addresses, x, work, f, J)
     i = 0
-    # an entry is a target; its first three rows are the position, the others the orientation
+    # an entry is the error of a target: three position rows, then three orientation rows
     for entry in range(at.entries):
         top, position, orientation = at.table[at.row + entry], 0.0, 0.0
         while i < len(rows) and rows[i] < at.table[at.row + entry + 1]:
@@ -46,9 +46,9 @@ def is_close(at, parameters, addresses, x, rows, work):
 @inner_part
 def turn_to_seed(own, turning):
     """
-    Add full turns to own[X] that bring it nearest to own[SEED]; return the largest difference.
+    Bring own[X] nearest to own[SEED] by full turns; return the largest remaining difference.
 
-    Only the values at the indices `turning` may be turned.
+    Turns are added only to the values at the indices `turning`.
     """
     for j in turning:
         own[X, j] = turned(own[X, j], own[SEED, j], own[LIMITS, j], own[LIMITS + 1, j])
@@ -62,18 +62,18 @@ def turn_to_seed(own, turning):
 def search(at, parameters, addresses, rows, bounds, own, turning, bases, options, limit, first,
            last, most, state):
     """
-    Fill own[X] with the end of the first descent that reaches the targets, or else the best end.
+    Fill own[X] with the first result that reaches the targets, or else with the best result.
 
     Starts are numbered from `first` to `last`: the seed, N_NEAR starts near it (only for close
-    targets), then random ones. If all targets are close but the descent from the seed ends far
-    from the seed, the starts near the seed are tried before that end is accepted. Each descent
-    takes up to `limit` iterations, all together up to `most`.
+    targets), then random ones. If all targets are close, but the descent from the seed finds a
+    solution far from the seed, the starts near the seed are tried before that solution is
+    accepted. Each descent takes up to `limit` iterations, all descents together up to `most`.
 
     Return squared error, exit flag, iterations, count of starts used, number of the next start.
     """
     work, limits, near = work_of(at), own[LIMITS:LIMITS + 2], own[NARROW:NARROW + 2]
-    # random starts: ignore limits that full turns can always restore, as more descents succeed;
-    # from the seed, such turns would take a joint far away
+    # descents from random starts ignore limits that full turns can restore, so that more succeed;
+    # other descents respect them, because such turns would take a joint far from the seed
     free = limits.copy()
     for j in turning:
         if limits[1, j] - limits[0, j] >= TURN:
@@ -95,7 +95,7 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
             limits if k == 0 else near if k <= N_NEAR else free, rows, bounds, farthest, options,
             min(limit, most - iterations), work)
         iterations, used, k = iterations + done, used + 1, k + 1
-        # keep the best end; a solution replaces any end
+        # keep the best result; a solution replaces any other result
         if used == 1 or error < best and flag != CONVERGED or ended == CONVERGED:
             best, flag = error, ended
             own[X] = own[TRIAL]

@@ -1,4 +1,4 @@
-"""A dense solver of small quadratic programs with a box and soft rows; each yields a step."""
+"""A dense solver of small quadratic programs with bounded variables (box) and soft rows."""
 
 import math
 
@@ -17,9 +17,9 @@ def factorize(A):
     Overwrite the lower half of A (n, n) with L of A = L^T L; False if not positive definite.
 
     Elimination from the last column to the first keeps zeros: if joints come after their parents,
-    an element that is zero in A because of the tree's branches is zero in L (Featherstone,
+    an element that is zero in A because of the tree's branches is zero in L too (Featherstone,
     "Efficient factorization of the joint-space inertia matrix for branched kinematic trees", IJRR
-    2005). L's diagonal is stored inverted.
+    2005). The reciprocals of L's diagonal are stored.
     """
     for k in range(len(A) - 1, -1, -1):
         if not A[k, k] > 0:
@@ -77,8 +77,8 @@ def append(M, rows, position, softness, F, D):
     """
     Extend the factorization F D F^T = M M^T + softness of the working set by one row.
 
-    The row is rows[position] of M; `softness` is added to its diagonal element. Return False if
-    the row is linearly dependent on the rows before, up to rounding.
+    The new row is M[rows[position]]; `softness` is added to its diagonal element. Return False if
+    the row is linearly dependent on the previous rows, up to rounding.
     """
     n, one = M.shape[1], M[rows[position]]
     squared = norm = 0.0
@@ -114,7 +114,7 @@ def target_multipliers(F, D, bound, count, out):
 
 @part
 def primal_step(M, rows, multiplier, count, u):
-    """Fill u (n,) = -M^T multiplier, the primal point of the working set's multipliers."""
+    """Fill u (n,) with -M^T multiplier, the primal point for the working set's multipliers."""
     u[:] = 0.0
     for i in range(count):
         one = M[rows[i]]
@@ -160,14 +160,14 @@ def stiffness(row, weight):
 @part
 def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
     """
-    Fill x (n,) and y (n + m,) for the final working set; False if numerically impossible.
+    Fill x (n,) and y (n + m,) for the final working set; return False if that is impossible.
 
-    Solves the primal form, with slacks as penalties: unlike the dual form, it stays accurate for
+    Solves the primal form, with slacks as penalties, which unlike the dual form stays accurate for
     conflicting rows. See `solve_qp` for the arguments.
     """
     n, m = len(g), len(lower)
     K, h, fixed = H.copy(), g.copy(), np.zeros(n, dtype=np.bool_)
-    # fix variables at the box, add rows of the working set and equalities as penalties
+    # fix variables at their bounds; add equalities and rows of the working set as penalties
     for i in range(count):
         j = rows[i]
         if j < n:
@@ -219,7 +219,7 @@ def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
     """
     Fill x (n,) and y (n + m,) with the unconstrained optimum; False if a bound is violated.
 
-    The usual case. L and v are the factorization and L^-T g, with equality rows added to H and g;
+    L is the factorization of H and v = L^-T g, where H and g include the equality rows;
     see `solve_qp` for the other arguments.
     """
     n, m = len(v), len(lower)
@@ -242,21 +242,21 @@ def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
 @part
 def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
     """
-    Fill x (n,) with the minimizer of 1/2 x^T H x + g^T x + 1/2 weight |slack|^2 in a box.
+    Fill x (n,) with the minimizer of 1/2 x^T H x + g^T x + 1/2 weight |slack|^2.
 
-    Subject to low <= x <= high (hard) and lower <= A x + slack <= upper (m,); H must be positive
-    definite. Fill y (n + m,) with the multipliers of box and rows, positive at an upper bound.
-    Return False if the problem cannot be solved numerically.
+    The constraints are low <= x <= high (hard) and lower <= A x + slack <= upper (m,). H must be
+    positive definite. Fill y (n + m,) with the multipliers of box and rows, positive at an upper
+    bound. Return False if the problem cannot be solved numerically.
 
-    A dual active-set method: with H = L^T L and u = L x + L^-T g, minimize |u|. Beginning with the
-    unconstrained optimum, the most violated row joins the working set, and rows whose multiplier
-    would change its sign leave. Sources: Goldfarb and Idnani, "A numerically stable dual method
-    for solving strictly convex quadratic programs", Mathematical Programming 27, 1983; Arnstrom et
-    al., "A dual active-set solver for embedded quadratic programming using recursive LDL^T
-    updates", IEEE TAC 2022.
+    A dual active-set method: with H = L^T L and u = L x + L^-T g, minimize |u|. Start at the
+    unconstrained optimum; repeatedly add the most violated row to the working set, and drop rows
+    whose multiplier would change its sign. Sources: Goldfarb and Idnani, "A numerically stable
+    dual method for solving strictly convex quadratic programs", Mathematical Programming 27, 1983;
+    Arnstrom et al., "A dual active-set solver for embedded quadratic programming using recursive
+    LDL^T updates", IEEE TAC 2022.
     """
     n, m = len(g), len(lower)
-    # refuse NaN and infinity
+    # reject NaN and infinity
     if not math.isfinite(H.sum() + g.sum() + A.sum()):
         return False
     L, v, M, norm = H.copy(), g.copy(), np.zeros((n + m, n)), np.empty(n + m)
@@ -298,10 +298,10 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
             if append(M, rows, factored, softness if rows[factored] >= n else 0.0, F, D):
                 factored += 1
             else:
-                # linearly dependent: this row follows from the rows before
+                # linearly dependent: this row follows from the previous rows
                 drop_row(factored, rows, side, bound, multiplier, count)
                 count -= 1
-        # dual step to the working set's multipliers, up to the first that would change its sign
+        # dual step towards the target multipliers, until the first one would change its sign
         target_multipliers(F, D, bound, count, target)
         first, step = -1, 1.0
         for i in range(count):
@@ -311,7 +311,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
                     first, step = i, share
         for i in range(count):
             multiplier[i] += step * (target[i] - multiplier[i])
-        # that row leaves the working set
+        # the row of that multiplier leaves the working set
         if first >= 0:
             used[rows[first]] = False
             drop_row(first, rows, side, bound, multiplier, count)

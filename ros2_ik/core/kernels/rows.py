@@ -1,4 +1,4 @@
-"""Evaluation of a program (values and Jacobian), and steps of joint values."""
+"""Evaluation of a `Program` (values and Jacobian of functions), and steps of joint values."""
 
 from collections import namedtuple
 import math
@@ -9,8 +9,10 @@ from ros2_ik.core.kernels.source import call, call_back, inner_part, loop, part
 
 PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
-# formula numbers of entries without a formula: linear in x, callback of Python, centre of mass
-LINEAR, PYTHON, MASSES = -1, -2, -3
+# formula numbers of entries without a formula
+(LINEAR,                    # rows that are linear in x
+ PYTHON,                    # rows that a Python callback fills
+ MASSES) = -1, -2, -3       # coordinates of a centre of mass
 TURN = 2 * math.pi
 
 Layout = namedtuple('Layout', (
@@ -25,12 +27,12 @@ def layout_of(numbers, layout):
     """
     Return the `Layout` of a program: its sizes, and the offset of each table in its buffer.
 
-    Few buffers hold all tables, because passing an array to a function costs reference counting:
-    `table` of integers, whose offsets are computed here; `numbers`, the multipliers of the bodies'
-    joints, then their offsets; `placements` (bodies + frames, 12), of the bodies in their parents
-    before the joint moves, then of the frames in their bodies.
+    A few buffers hold all tables, because each array passed to a function costs reference
+    counting. `table` has the integers, at the offsets computed here. `numbers` has the multipliers
+    of the bodies' joints, then the joints' offsets. `placements` (bodies + frames, 12) has the
+    pose of each body in its parent at joint position 0, then of each frame in its body.
 
-    An entry is a function of the program: a formula, or LINEAR, PYTHON or MASSES.
+    An entry is a function of the program; it has a formula, or is LINEAR, PYTHON or MASSES.
     """
     n, bodies, frames, entries, floatings = (layout[0], layout[1], layout[2], layout[3],
                                              layout[4])
@@ -53,12 +55,12 @@ def layout_of(numbers, layout):
     relative = frame + entries
     parameter = relative + entries
     row = parameter + entries + 1
-    # per entry t: the bodies that move only one of its two frames, moved_by[support t ... t + 1],
-    # with sign 1 for `frame` and -1 for `relative`
+    # per entry t: the bodies that move only one of its two frames, at support[t]:support[t + 1] in
+    # `moved_by`; their `sign` is 1 if they move `frame`, -1 if they move `relative`
     support = row + entries + 1
     moved_by = support + entries + 1
     sign = moved_by + layout[support + entries]
-    # per entry t: the frames that its masses are fixed to, lump[first_lump t ... t + 1]
+    # per entry t: the frames that carry its masses, at first_lump[t]:first_lump[t + 1] in `lump`
     first_lump = sign + layout[support + entries]
     return Layout(layout, numbers, numbers[2 * bodies:].reshape(bodies + frames, 12), n, bodies,
                   frames, entries, layout[row + entries], values, floating, floatings, parent,
@@ -81,7 +83,7 @@ def work_of(at):
 
 @inner_part
 def compose(one, i, other, j, out, k):
-    """Fill row k of `out` with one[i] other[j], a product of placements; not in place."""
+    """Fill out[k] with the product of the placements one[i] and other[j]."""
     xx, xy, xz = other[j, 0], other[j, 1], other[j, 2]
     yx, yy, yz = other[j, 3], other[j, 4], other[j, 5]
     zx, zy, zz = other[j, 6], other[j, 7], other[j, 8]
@@ -105,7 +107,7 @@ def turn_about_z(placed, i, value):
 
 @inner_part
 def twist_along(placed, i, axis, factor, twists, k):
-    """Fill twist k: translation along an axis of placement i, at the rate `factor`."""
+    """Fill twist k with a translation along an axis of placement i, at the rate `factor`."""
     for r in range(3):
         twists[k, r] = factor * placed[i, 3 * r + axis]
         twists[k, 3 + r] = 0.0
@@ -113,7 +115,7 @@ def twist_along(placed, i, axis, factor, twists, k):
 
 @inner_part
 def twist_about(placed, i, axis, factor, twists, k):
-    """Fill twist k: rotation about an axis of placement i, at the rate `factor`."""
+    """Fill twist k with a rotation about an axis of placement i, at the rate `factor`."""
     # [p x w, w]: the linear part is the velocity at the root frame's origin
     x, y, z = (factor * placed[i, axis], factor * placed[i, 3 + axis],
                factor * placed[i, 6 + axis])
@@ -183,7 +185,7 @@ def linear_rows(at, entry, x, parameters, f, J):
             J[row, j] = slope
             if slope != 0:
                 f[row] += slope * x[table[at.values + j]]
-        # to (-pi, pi], so that half a turn is pi from both sides
+        # wrap to (-pi, pi]: half a turn is always +pi, never -pi
         if parameters[first] > 0:
             f[row] -= TURN * math.ceil(f[row] / TURN - 0.5)
         first += at.columns + 2
@@ -194,9 +196,9 @@ def mass_rows(at, entry, work, parameters, f, J):
     """
     Fill f and J of an entry that measures a centre of mass along directions of its relative frame.
 
-    Parameters: for each lump its fraction of the total mass and its position in its frame; the
-    contribution of the fixed mass to the centre (3,); for each row its direction (3,) in the
-    relative frame and an offset that is subtracted.
+    Parameters: for each lump (mass fixed to a frame) its fraction of the total mass and its
+    position in the frame; the contribution of the fixed mass to the centre (3,); for each row its
+    direction (3,) in the relative frame and an offset that is subtracted.
     """
     table, mass, twists, placed = at.table, work.mass, work.twists, work.frame_placed
     first, relative = table[at.parameter + entry], table[at.relative + entry]
@@ -248,7 +250,7 @@ def mass_rows(at, entry, work, parameters, f, J):
 
 @inner_part
 def add_jacobian_rows(at, entry, work, J):
-    """Add sign * wrench . twist to the rows of J of an entry, for each body that moves it."""
+    """Add sign * wrench . twist to the rows of J of an entry, for each body in `moved_by`."""
     table, twists, W = at.table, work.twists, work.W
     top, end = table[at.row + entry], table[at.row + entry + 1]
     for i in range(table[at.support + entry], table[at.support + entry + 1]):
@@ -268,7 +270,7 @@ def fill(at, parameters, addresses, x, work, f, J):
     """
     Fill the values f (m,) and the Jacobian J (m, n) of a program at x (nx,).
 
-    The last of `addresses` is that of the callback for rows that Python evaluates (0: none).
+    The last of `addresses` is the address of the callback for rows that Python fills (0: none).
     Return False if the callback interrupts.
     """
     is_filled = fill_values(at, parameters, addresses, x, work, f, J)
@@ -310,7 +312,7 @@ def free_step(values, column, v, x):
     """
     Move a floating joint by a step of its tangent space: T -> T exp6(v[column:column + 6]).
 
-    Its seven values are x[values:values + 7].
+    The joint's seven values are x[values:values + 7].
     """
     # linear part (a, b, c), rotation vector (i, j, k)
     a, b, c, i, j, k = (v[column], v[column + 1], v[column + 2], v[column + 3], v[column + 4],

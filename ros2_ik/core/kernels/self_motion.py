@@ -20,8 +20,8 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     """
     Step from a solution x (nx,) of the rows to another one, over a distance `length`.
 
-    The direction is the one nearest to `along` (n,) in the null space of the rows' Jacobian;
-    `along` is overwritten with it. Up to `most` iterations of `descend_from` then correct x.
+    The step follows the projection of `along` (n,) onto the null space of the rows' Jacobian;
+    `along` becomes the step's direction. Then up to `most` iterations of `descend_from` correct x.
     Return whether x is a solution other than the first one, and the number of iterations.
     """
     at = layout_of(numbers, layout)

@@ -1,9 +1,9 @@
 """
 Decorators for functions that numba compiles at first use.
 
-Python calls a `loop`, a loop calls a `formula` by its address, loops and formulas call a `part`.
+Python calls a `loop`; a loop calls a `formula` by its address; loops and formulas call a `part`.
 To debug in Python, call a part directly, and a formula or a loop by its attribute `function`;
-`call` and `call_back` do nothing there.
+in Python, `call` and `call_back` do nothing.
 """
 
 from collections.abc import Callable
@@ -36,8 +36,8 @@ def inner_part(function: Part) -> Part:
     """
     Make a function callable from compiled code, and inline it into each caller.
 
-    For innermost loops: a call counts the references to each array argument, which takes as long
-    as a hundred additions.
+    Use it in innermost loops: a call counts the references to each array argument, which takes as
+    long as a hundred additions.
     """
     return _add_part(function, True)
 
@@ -49,7 +49,7 @@ def _add_part(function: Part, is_inlined: bool) -> Part:
 
 
 class Loop:
-    """A function of one signature; Python calls its compiled code as `run`."""
+    """A function compiled for one signature; Python calls the compiled code as `run`."""
 
     def __init__(self, function: Callable[..., object], signature: str) -> None:
         self.function, self.signature = function, signature
@@ -58,7 +58,7 @@ class Loop:
 
     @cached_property
     def run(self) -> Callable[..., Any]:
-        """The compiled function; the first access compiles it: access it before a timeout runs."""
+        """The compiled function; the first access, which must precede any timeout, compiles it."""
         from numba import njit
         with _compiling:
             _overload_parts()
@@ -74,7 +74,7 @@ def loop(signature: str) -> Callable[[Callable[..., object]], Loop]:
 
 class Formula:
     """
-    The values and wrenches of a function of two bodies, B relative to A.
+    A compiled formula for the values and wrenches of a function of body B relative to body A.
 
     The decorated function reads the placements of B and of A in the root frame (twelve numbers
     each: rotation row by row, then position) and its parameters. It writes the values f (m,) and
@@ -95,7 +95,7 @@ class Formula:
             _overload_parts()
             pointer = types.CPointer(types.float64)     # type: ignore[no-untyped-call]
             signature = types.void(*[pointer] * 5)
-            # keep the object: the address is valid only as long as it exists
+            # keep the object: the address is valid only as long as the object exists
             self._code = compiled(lambda options: cfunc(signature, **options)(self.function),
                                   self.function)
             assert self._code.address is not None
@@ -124,7 +124,7 @@ def call(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore
 
 
 def call_back(function, x, f, J):    # type: ignore[no-untyped-def]
-    """Let the Python callback at an address fill its rows of f and J; return False to stop."""
+    """Call a Python callback by address to fill its rows of f and J; False if it interrupts."""
 
 
 def _overload_parts() -> None:
@@ -139,7 +139,7 @@ def _overload_parts() -> None:
 
 @cache
 def _overload_calls() -> None:
-    """Register `call` and `call_back` with numba: calls of C functions by address."""
+    """Register `call` and `call_back` with numba as calls of C functions by address."""
     from numba import types
     from numba.extending import overload
 
@@ -161,8 +161,8 @@ def _by_address(count: int, returned: 'Type') -> Any:
     """
     Return a numba intrinsic that calls a C function of `count` pointers by its address.
 
-    Its arguments are the address, a tuple of arrays, and the index in each array that a pointer
-    points to. Slices instead of indices would cost reference counting.
+    The intrinsic takes the address, a tuple of arrays, and a tuple of indices: each pointer points
+    to that element of its array. Slices instead of indices would cost reference counting.
     """
     from llvmlite import ir
     from numba import types

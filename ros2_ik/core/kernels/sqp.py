@@ -30,7 +30,7 @@ def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, 
     Descend from `starts` (k, nx), one after another, until all rows are within their tolerance.
 
     See `descend_from`; a descent takes at most `limit` iterations, all descents together `most`.
-    Each start that was used is overwritten with its best values.
+    Each start that was used is overwritten with the best values of its descent.
 
     Return the squared violation, exit flag and number of the best start, then the number of
     iterations and of starts used.
@@ -55,10 +55,10 @@ def cost_of(f, J, wanted, linear, factor, unit, g, H):
     """
     Return the cost at values f (m,); fill its gradient g (n,) and Gauss-Newton matrix H (n, n).
 
-    cost = 1/2 |factor away|^2 + linear . f, with away (m,) the distance of f from its wanted
-    interval. `wanted` (2, m) are the ends of these intervals, `factor` (k, m) is a root of the
-    weight matrix, `linear` (m,) are the weights of rows that are costs themselves. All results are
-    divided by `unit`.
+    cost = 1/2 |factor away|^2 + linear . f, where away (m,) is the signed distance of f from its
+    target interval. `wanted` (2, m) are the ends of these intervals, `factor` (k, m) is a root of
+    the weight matrix (factor^T factor), `linear` (m,) are the weights of scalar costs. All results
+    are divided by `unit`.
     """
     m, n = J.shape
     slope = np.empty(n)
@@ -88,7 +88,6 @@ def cost_of(f, J, wanted, linear, factor, unit, g, H):
             g[a] += r * slope[a]
             for b in range(n):
                 H[a, b] += slope[a] * slope[b]
-    # scale to the unit
     for a in range(n):
         g[a] /= unit
         for b in range(n):
@@ -108,7 +107,7 @@ def violation_of(below, above):
 @part
 def update_bfgs(bfgs_correction, H, s, y):
     """
-    Change `bfgs_correction` by Powell's damped BFGS update of H + bfgs_correction (n, n).
+    Apply Powell's damped BFGS update of H + bfgs_correction (n, n) to `bfgs_correction`.
 
     s (n,) is the step, y (n,) the change of the Lagrangian's gradient (Nocedal and Wright,
     "Numerical Optimization", procedure 18.2).
@@ -136,7 +135,7 @@ def update_bfgs(bfgs_correction, H, s, y):
 
 @part
 def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty):
-    """Return the decrease of the merit by a step d (n,) that the quadratic model predicts."""
+    """Return the decrease of the merit that the quadratic model predicts for a step d (n,)."""
     n = len(d)
     gain = penalty * violation
     # cost
@@ -144,7 +143,7 @@ def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty
         gain -= g[a] * d[a]
         for b in range(n):
             gain -= 0.5 * d[a] * (H[a, b] + bfgs_correction[a, b]) * d[b]
-    # violation that the linearized rows leave
+    # violation of the linearized rows after the step
     for i in range(len(below)):
         value = row_times(A, i, d)
         gain -= penalty * (max(below[i] - value, 0.0) + max(value - above[i], 0.0))
@@ -158,7 +157,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     """
     Lower the cost (see `cost_of`) from a feasible x (nx,), in at most `limit` iterations.
 
-    On return x holds the best feasible values, and `last` (nx,) the last ones, which may violate
+    On return x holds the best feasible values, and `last` (nx,) the last values, which may violate
     the rows slightly. Return the costs of both, the number of iterations and the exit flag. See
     `find_feasible` for the other arguments.
     """
@@ -206,12 +205,11 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         # the L1 merit is exact only if its penalty exceeds the multipliers
         penalty = max(PENALTY, 1.5 * largest_multiplier)
         predicted = predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty)
-        # converged?
         if predicted <= GAIN * (1.0 + abs(cost)) or np.abs(d).max() < LEAST_STEP or damping > 1e8:
             if fresh:
                 if slack_energy <= GAIN * (1.0 + abs(cost)) or weight >= STIFFEST:
                     break
-                # the cost pushes the step off the rows: increase the weight of their slack
+                # the cost makes the step violate the rows: increase the weight of their slack
                 weight *= 100.0
                 damping = 1e-2
                 continue
@@ -257,12 +255,11 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         if not going:
             flag = INTERRUPTED
             break
-        # BFGS with the change of the Lagrangian's gradient
+        # BFGS update with the change of the Lagrangian's gradient
         change = g_after - g
         for i in range(k):
             change += y[n + i] * (A_after[i] - A[i])
         update_bfgs(bfgs_correction, H_after if ratio > 1e-4 else H, moved, change)
-        # move to the new point
         if ratio > 1e-4:
             fresh = False
             x[:] = after

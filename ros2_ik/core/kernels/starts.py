@@ -7,15 +7,19 @@ from ros2_ik.core.kernels.source import inner_part, loop, part
 
 NEAR = 0.5       # largest change of a joint that counts as near the seed [rad, m]
 # SIZES[k - 1]: largest change of a joint in start k [rad, m]; start 1 is the seed again, but its
-# descent stays within NEAR
+# descent stays within NEAR of the seed
 SIZES = (0.0, 0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5)
 N_NEAR = len(SIZES)
-# rows of a search's table `own`: seed, limits (2 rows), bounds of random starts (2), best end,
-# current start, limits near the seed (2)
-SEED, LIMITS, SAMPLING, X, TRIAL, NARROW = 0, 1, 3, 5, 6, 7
+# rows of the table `own` of a search
+(SEED,          # joint values of the seed
+ LIMITS,        # lower and upper limits (2 rows)
+ SAMPLING,      # lower and upper bounds of random starts (2 rows)
+ X,             # best result
+ TRIAL,         # current start, which its descent overwrites with the result
+ NARROW) = 0, 1, 3, 5, 6, 7     # lower and upper limits near the seed (2 rows)
 ROWS_OF_VALUES = 9
 
-# linear congruential generator modulo 2^62 (Knuth, MMIX) with mixed output; the masks keep the
+# linear congruential generator modulo 2^62 (Knuth, MMIX) with mixed output; _MASK keeps the
 # signed integers positive
 _FACTOR, _ADDEND, _MASK = 6364136223846793005, 1442695040888963407, 2**62 - 1
 _MIX = 2685821657736338717      # of xorshift64* (Vigna, ACM TOMS 2016)
@@ -36,14 +40,14 @@ def gather(own, seed, ranges, indices):
     """
     Fill the rows SEED, LIMITS, SAMPLING and NARROW of `own` (9, n) for n moving values.
 
-    Their indices in the seed (nq,) are `indices` (n,). The rows of `ranges` (4, n) are lower and
-    upper limits, then lower and upper bounds of random starts.
+    `indices` (n,) are these values' indices in the seed (nq,). The rows of `ranges` (4, n) are
+    lower and upper limits, then lower and upper bounds of random starts.
     """
     for j in range(len(indices)):
         own[SEED, j] = seed[indices[j]]
         for row in range(4):
             own[LIMITS + row, j] = ranges[row, j]
-        # limits near the seed; a seed beyond a limit is treated as at the limit
+        # limits near the seed; a seed beyond a limit is treated as if at the limit
         within = min(max(own[SEED, j], ranges[0, j]), ranges[1, j])
         own[NARROW, j] = max(ranges[0, j], within - NEAR)
         own[NARROW + 1, j] = min(ranges[1, j], within + NEAR)
@@ -54,8 +58,8 @@ def draw_start(k, state, own, bases):
     """
     Fill own[TRIAL] with start k: the seed, a start near it or a random one.
 
-    A random value is uniform: between two limits; within a full turn of the only limit; without
-    limits, within pi of the seed. `bases` are the first of the seven columns of each
+    Random values are uniform between two limits, within a full turn of a single limit, or, without
+    limits, within pi of the seed. `bases` are the indices of the first of the seven values of each
     floating joint. Starts near the seed keep the pose of a floating joint; random starts place it
     within 1 m of the seed along each axis, at a random orientation.
     """
@@ -84,7 +88,7 @@ def draw_start(k, state, own, bases):
 
 @part
 def draw_base(state, own, first):
-    """Fill a floating joint of own[TRIAL]: within 1 m of the seed, at a random orientation."""
+    """Fill a floating joint of own[TRIAL]: within 1 m of the seed per axis, randomly oriented."""
     for i in range(first, first + 3):
         own[TRIAL, i] = own[SEED, i] + 2 * uniform(state) - 1
     # uniform random rotation: "Uniform random rotations", Shoemake, Graphics Gems III, 1992
@@ -96,7 +100,7 @@ def draw_base(state, own, first):
 
 @loop('void(f8[::1], f8[:,::1], i8[::1], i8[::1], i8, i8[::1], f8[:,::1])')
 def draw_starts(seed, ranges, indices, bases, first, state, starts):
-    """Fill `starts` (k, n) with the starts first, ..., first + k - 1; see `draw_start`."""
+    """Fill `starts` (k, n) with the starts numbered first to first + k - 1; see `draw_start`."""
     own = np.empty((ROWS_OF_VALUES, len(indices)))
     gather(own, seed, ranges, indices)
     for row in range(len(starts)):

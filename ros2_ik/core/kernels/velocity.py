@@ -24,8 +24,8 @@ DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
 SLACK_WEIGHT = 1e7          # weight of the slack of bounds and distances; tasks have weight 1
 FIRM_SCALE = 0.3            # scale of firm rows and of solved priorities; bounds have scale 1
-# scale of firm rows that would make the step violate a bound: low, so that the rows yield;
-# otherwise an arm with a hard task would not evade an arm that another controller moves
+# scale of firm rows if the step would otherwise violate a bound: low, so that the rows yield. An
+# arm with a hard task then evades an arm that another controller moves
 YIELDING_SCALE = 0.003
 DAMPING_TRIES = 3           # tries to solve a program; a retry adds 100 MIN_DAMPING to the damping
 BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
@@ -35,7 +35,7 @@ CORRECTIONS = 4             # corrections of a step whose curved path crosses a 
 HALVINGS = 8                # halvings of a step that still crosses a bound
 SCALE_COST = 1e-4           # weight of the missing length of scaled tasks, relative to firm rows
 SLACK = 0.1                 # fraction of a margin by which a distance may fall short unreported
-REVERSAL = 0.25             # a reversal by more than this part of the velocity is an oscillation
+REVERSAL = 0.25             # fraction of the velocity above which a reversal is an oscillation
 LEAST_SWING = 1e-4          # slowest oscillation that is damped [rad/s, m/s]
 SWING_GROWTH = 30           # factor of the damping in each solve with a reversal
 MOST_SWING = 1e2            # largest damping of oscillations, relative to the diagonal of H
@@ -53,7 +53,7 @@ def solve_priorities(problem, firm, step, missed):
     rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
     (m, n), length = J.shape, scaled_length(rows, dt)
     fill_box(box, problem.options)
-    # variables: the step and, if there are scaled tasks, the length that they move
+    # variables: the step and, if there are scaled tasks, the length by which they move
     N = n if length < 0 else n + 1
     A, bounds, ends = np.zeros((2 * m, N)), np.empty((2, 2 * m)), np.zeros((2, N))
     ends[0, :n], ends[1, :n], ends[1, n:] = box[row.LEAST], box[row.MOST], length
@@ -73,7 +73,7 @@ def solve_priorities(problem, firm, step, missed):
                 return math.nan
             # keep the step of the higher priorities
             break
-        # lower priorities must neither change what this one achieved nor slow down scaled tasks
+        # lower priorities must not change the result of this priority or slow down scaled tasks
         count = fix_level(problem, level, x, A, bounds, count)
         for a in range(n, N):
             ends[0, a] = min(x[a], length)
@@ -95,7 +95,7 @@ def solve_level(H, g, A, lower, upper, ends, slack, x):
         for a in range(len(g)):
             H[a, a] += 100.0 * MIN_DAMPING
     x[:] = found
-    # once more with bounds that compensate for small slacks
+    # solve once more with bounds that compensate for small slacks
     if compensate_slack(A, lower, upper, x, slack, more) and solve_qp(
             H, g, A, more[0], more[1], SLACK_WEIGHT, ends[0], ends[1], found, y):
         x[:] = found
@@ -115,8 +115,8 @@ def compensate_slack(A, lower, upper, x, least_slack, more):
     Fill `more` (2, .) with bounds that compensate for slacks; return whether any changed.
 
     One step of the method of multipliers: a row's slack is proportional to its multiplier, so
-    shifting the bounds by the slack removes it. Slacks above MAX_CORRECTED_SLACK stay, because
-    these rows contradict each other.
+    shifting its bounds by the slack removes the slack. Slacks above MAX_CORRECTED_SLACK stay,
+    because their rows contradict each other.
     """
     found = False
     for i in range(len(A)):
@@ -130,7 +130,7 @@ def compensate_slack(A, lower, upper, x, least_slack, more):
 
 @part
 def fix_level(problem, level, x, A, bounds, count):
-    """Append the tasks of a priority to the firm rows, at their values for x; return the count."""
+    """Append a priority's tasks to the firm rows, with their values at x; return the row count."""
     rows, J = problem.rows, problem.J
     for i in range(len(J)):
         if rows[row.KIND, i] == level and rows[row.WEIGHT, i] > 0:
@@ -143,7 +143,7 @@ def fix_level(problem, level, x, A, bounds, count):
 
 @part
 def fill_missed(problem, A, bounds, x, firm, missed):
-    """Fill `missed` (m + k,) with violations of bounds and firm rows above BOUND_TOLERANCE."""
+    """Fill `missed` (m + k,) with violations > BOUND_TOLERANCE of bounds and of firm rows."""
     rows, at_row = problem.rows, 0
     missed[:] = 0.0
     for i in range(len(problem.J)):
@@ -187,8 +187,8 @@ def drop_futile_pushes(rows, missed, first):
     """
     Stop widening distances (rows from `first` on) that cannot grow; return whether there are any.
 
-    Such rows contradict each other or the robot's kinematics; widening them further would only
-    make the robot oscillate. Pairs in contact are still pushed apart.
+    Their rows contradict each other or the robot's kinematics; pushing further would only make the
+    robot oscillate. Pairs in contact are still pushed apart.
     """
     found = False
     for i in range(first, len(missed)):
@@ -237,7 +237,7 @@ def solve_bounded(problem, first, step, missed):
     Fill the step; if it violates bounds, drop futile pushes, then let firm tasks yield.
 
     Return the scale of firm rows and the scale of scaled tasks. (Measured without yielding: an
-    arm whose tool a hard task led into a wall exceeded its acceleration limits 24-fold.)
+    arm with a hard task that moved its tool into a wall exceeded its acceleration limits 24-fold.)
     """
     scale = solve_priorities(problem, FIRM_SCALE, step, missed)
     if drop_futile_pushes(problem.rows, missed, first):
@@ -257,11 +257,11 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     Fill step (n,) with the joints' motion in dt, and move x (nx,) by it.
 
     `given` (NUMBERS, m), `gaps` (k, NUMBERS + n) and `box` (COLUMN_NUMBERS, n) are the tables of
-    functions, pairs and joints, see `velocity_rows`; the row VALUE of `given` is filled.
+    functions, pairs and joints (see `velocity_rows`); the row VALUE of `given` is filled.
     Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
-    `limbs` (levels + 1, n) has the limb of each joint for each priority, and in the last row for
-    the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia` (n, n), or
-    (0, 0) for none, adds the kinetic energy to the cost.
+    Row i of `limbs` (levels + 1, n) has the limb of each joint for priority i, the last row that
+    for the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia`
+    (n, n), or (0, 0) for none, adds the kinetic energy to the cost.
 
     `missed` (m + k + 3,) is filled with the violations of rows, pairs and LIMITS. Return DONE,
     RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.
@@ -277,7 +277,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     if not fill(at, parameters, addresses, x, work, rows[row.VALUE], J):
         return INTERRUPTED, 0.0
     given[row.VALUE] = rows[row.VALUE, :m]
-    # the sum is not finite either if differences of the values may overflow
+    # the sum also overflows if differences of the values may overflow
     is_used = rows[row.KIND] != row.UNUSED
     if not math.isfinite(rows[row.VALUE][is_used].sum() + J[is_used].sum()):
         return NOT_FINITE, 0.0
