@@ -1,4 +1,4 @@
-"""Printing of answers, from the library or from a node, as text or JSON."""
+"""Answers of the library or of a node, printed as text or JSON."""
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ros2_ik.core.internals import TargetError
     from ros2_ik.messages.constraints import ConstraintReport
 
-# the fields of a ConstraintReport in JSON
+# fields of a ConstraintReport that are printed as JSON
 REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
           'upper')
 
@@ -25,10 +25,10 @@ class Answer:
     """
     The result of a request, ready to be printed.
 
-    `values` are joint values by name: the solution or, without success, the best attempt.
+    `values` are joint values by name: the solution or, if none was found, the best attempt.
     `errors` are the pose errors of the targets at these values. `constraints` are
-    ConstraintReports, or messages with the same fields. `not_reached`: `values` are a solution,
-    but the motion to the solution failed. `interrupted`: a signal has ended the search.
+    ConstraintReports, or messages with the same fields. If `not_reached`, `values` are a solution,
+    but the motion to the solution failed. If `interrupted`, a signal ended the search.
     """
 
     status: str
@@ -74,7 +74,7 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
 
 
 def joint_table(values: 'Mapping[str, float | Array]', robot: 'Robot | None') -> str:
-    """Return a table of joints: value, degrees, limits."""
+    """Return a table of joint values, with units, degrees and limits."""
     known = {joint.name: joint for joint in robot.joints} if robot else {}
     rows = []
     for name, value in values.items():
@@ -96,7 +96,7 @@ def _row(name: str, value: float, joint: 'Joint | None') -> tuple[str, ...]:
 
 
 def constraint_table(constraints: 'Sequence[ConstraintReport]') -> str:
-    """Return a table of constraints and costs: value, bounds and state of each row."""
+    """Return a table of constraints and costs, with a line for each row of their functions."""
     rows = []
     for item in constraints:
         for i, label in enumerate(item.labels):
@@ -171,7 +171,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number with `digits` decimals; a value that rounds to 0 has no minus sign."""
+    """Format a number with `digits` decimals; a value that rounds to 0 has no minus sign."""
     text = f'{value:.{digits}f}'
     return text[1:] if text.startswith('-') and not text.strip('-0.') else text
 

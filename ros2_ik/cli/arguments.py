@@ -1,4 +1,4 @@
-"""Parser, exit codes, errors, and arguments that several subcommands share."""
+"""The command's parser, exit codes and error, and arguments that several subcommands share."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ class BadQuestion(Exception):
     """Raised for invalid input or a missing node; the text is one line for the user."""
 
 
-# names of request fields in error texts, and the names of the corresponding command options
+# request fields that error texts name -> corresponding options of the command
 OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
            'max_joint_change': '--max-joint-change'}
 
@@ -48,7 +48,7 @@ class Parser(argparse.ArgumentParser):
     """
     ArgumentParser that rejects abbreviated options and prints errors on one line.
 
-    With abbreviations a mistyped option, such as --exec, could move a robot.
+    If abbreviations were valid, an incomplete option such as --exec could move a robot.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -56,7 +56,7 @@ class Parser(argparse.ArgumentParser):
                          formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments; exit on an unknown one, with a suggestion if an option is similar."""
+        """Parse arguments; exit on an unknown argument and suggest a similar option, if any."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             near = difflib.get_close_matches(unknown[0], self._option_string_actions, 1)
@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
         return known, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Exit with code 2 and one line on stderr, without the usage."""
+        """Print the error in one line on stderr, without the usage text; exit with code 2."""
         self.exit(2, f'{self.prog}: {message} (options: {self.prog} --help)\n')
 
 
@@ -78,7 +78,7 @@ FULL_TURN = math.tau * 1.001    # larger angles are most likely degrees; 0.1 % f
 
 
 def in_radians(option: str, value: float, degrees: bool) -> float:
-    """Return an angle in radians; raises BadQuestion for radians above a full turn."""
+    """Convert an angle to radians; raises BadQuestion for more than a full turn in radians."""
     if degrees:
         return math.radians(value)
     if FULL_TURN < abs(value) < math.inf:
@@ -109,7 +109,7 @@ positive = in_range(float, 1e-9, 1e6)    # for times, lengths and angles
 # -- a running node ----------------------------------------------------------------------------
 
 def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
-    """Add --node and --wait; `wait` names in the help text what the command waits for."""
+    """Add --node and --wait; `wait` completes the help text 'seconds to wait for ...'."""
     parser.add_argument('--node', default='/ros2_ik',
                         help='full name of the node (default: /ros2_ik)')
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
@@ -120,7 +120,7 @@ def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service
 
 def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot', scene: bool = True,
                         **options: Any) -> None:
-    """Add ROBOT (as argument or option `name`), the options of URDF files, and --scene."""
+    """Add ROBOT as argument or option `name`, options of URDF files and, if `scene`, --scene."""
     parser.add_argument(name, metavar='ROBOT', **{
         'help': 'shipped robot (ros2_ik robots lists them), URDF or xacro file', **options})
     parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')
@@ -147,7 +147,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     if not Path(args.robot).exists():
         error = UnknownNameError(args.robot, tuple(shipped_robots()), 'robot')
         raise BadQuestion(f"no file '{args.robot}', and {error}")
-    # the syntax of arguments of the program xacro
+    # xacro's own syntax of arguments: NAME:=VALUE
     if wrong := [given for given in args.xacro_arg if ':=' not in given]:
         raise BadQuestion(f"--xacro-arg is '{wrong[0]}'; valid: NAME:=VALUE")
     robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
@@ -166,7 +166,7 @@ def refuse_robot_arguments(args: argparse.Namespace) -> None:
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',
                   seed: 'Mapping[str, float | Array] | Array') -> 'Scene':
-    """Return the scene, empty without --scene; `seed` are joint values that locate the links."""
+    """Return the scene, empty without --scene; objects in frames of links are placed at `seed`."""
     from ros2_ik.core import Configuration, load_scene, Scene
     if args.scene is None:
         return Scene(robot)

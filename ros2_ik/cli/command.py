@@ -12,13 +12,13 @@ from ros2_ik.cli.arguments import BadQuestion, Exit, Parser, with_options
 # modules that come with ROS or the built workspace, not from PyPI
 ROS = ('rclpy', 'rcl_interfaces', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action',
        'geometry_msgs', 'std_srvs')
-# names on PyPI of the other modules, where they differ
+# other modules -> their names on PyPI, where these differ
 WHEELS = {'pinocchio': 'pin', 'yaml': 'PyYAML', 'collada': 'pycollada', 'PIL': 'pillow'}
 BROKEN_PIPE = 141    # exit code that shells use for SIGPIPE
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser; in the parsed arguments `run` is the function of the subcommand."""
+    """Return the parser; the attribute `run` of its result is the function of the subcommand."""
     parser = Parser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
         epilog='exit codes: 0 success; 1 no solution, goal not reached, or not stopped;\n'
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    # `ros2_ik robots | head`: redirect stdout, because Python flushes it again at its exit
+    # as in `ros2_ik robots | head`: redirect stdout, because Python flushes stdout again at exit
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
@@ -64,10 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run_as_process(main: Callable[[], int] = main) -> int:
     """
-    Run a main function and end the process.
+    Run a main function and return its exit code or, if rclpy was imported, exit with that code.
 
-    If ROS was used, the interpreter's shutdown is skipped: under load the static destructors of
-    DDS were seen to hang.
+    This exit skips the interpreter's shutdown, where static destructors of DDS sometimes hang.
     """
     code = main()
     if 'rclpy' in sys.modules:
@@ -78,7 +77,7 @@ def run_as_process(main: Callable[[], int] = main) -> int:
 
 
 def explanation(error: Exception) -> str:
-    """Return the text of an expected error in one line; re-raise unexpected errors."""
+    """Return the text of an expected error as one line; re-raise unexpected errors."""
     if isinstance(error, BadQuestion):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name:

@@ -18,9 +18,9 @@ from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
-TIMEOUT = 20.0        # maximum time without a message from the node after the search's timeout [s]
+TIMEOUT = 20.0        # time to wait for a message, in addition to the search's timeout [s]
 RESEND_PERIOD = 5.0   # time after which a request is sent again, as DDS may lose responses [s]
-# statuses of searches without a solution; without a solution, others mean a rejected request
+# statuses of failed searches; another status without a solution means a rejected request
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
@@ -29,12 +29,12 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
              seed: Mapping[str, float | Array] | None = None,
              show: Callable[[str], None] = lambda line: None) -> Answer:
     """
-    Send a goal (of `goal_of`) and return the answer; `show` is called with feedback as text.
+    Send a goal (see `goal_of`) and return the answer; `show` is called with feedback as text.
 
-    `seed` are additional joint values, by name. Waits up to `wait` seconds for the action, and as
-    long until the node is ready (not with `execute`). Ctrl-C, SIGTERM and SIGHUP cancel the goal;
-    its answer is then marked as interrupted. Raises BadQuestion. Raises KeyboardInterrupt if the
-    node does not answer the cancellation, after a warning that the robot may still move.
+    Joint values in `seed`, by name, replace the goal's seed. Waits up to `wait` seconds for the
+    action server and, unless the goal has `execute`, up to `wait` more seconds until the node is
+    ready. Ctrl-C, SIGTERM and SIGHUP cancel the goal; the answer is then marked as interrupted.
+    Raises BadQuestion, and KeyboardInterrupt if the node does not confirm the cancellation.
     """
     name = f'{client.name}/solve_constrained_ik'
     action = ActionClient(client.node, SolveConstrainedIK, name)
@@ -42,8 +42,8 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     message = fill(SolveConstrainedIK.Goal(), goal)
     if seed:
         fill_state(message.seed, seed, seed)
-    # If the node does not become ready, its answer has the reason. A goal that moves the robot
-    # is sent at once: ~/stop prevents only motions that the node has already received.
+    # A goal that moves the robot is sent at once: ~/stop cannot cancel a goal that waits here.
+    # Other goals wait for a ready node; if it does not become ready, its answer has the reason.
     if not goal.execute:
         client.spin_until(lambda: client.is_ready, wait)
     started = time.monotonic()
@@ -73,7 +73,7 @@ class _ActiveGoal:
     def result(self, action: ActionClient) -> SolveConstrainedIK.Result:
         """Send the goal and return its result; an interrupt cancels the goal."""
         with interrupts() as came:
-            # an interrupt before acceptance is handled later: only accepted goals can be cancelled
+            # only accepted goals can be cancelled: earlier interrupts are handled after acceptance
             handle = self._response(
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
                 'accept the goal', repeat=not self._goal.execute)
@@ -94,9 +94,9 @@ class _ActiveGoal:
     def _response(self, ask: Callable[[], Future], what: str,
                   interrupted: Callable[[], bool] = lambda: False, repeat: bool = True) -> Any:
         """
-        Return the response to `ask`, None if `interrupted`; raises BadQuestion on timeout.
+        Return the response to `ask`, or None if `interrupted()`; raises BadQuestion on timeout.
 
-        If `repeat` is True, the request is sent again after RESEND_PERIOD: DDS loses a response
+        If `repeat` is True, the request is sent again every RESEND_PERIOD: DDS may lose a response
         if a busy server has not yet discovered the client's reader
         (https://github.com/ros2/rmw_fastrtps/issues/842).
         """
@@ -122,7 +122,7 @@ class _ActiveGoal:
 
 def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | None) -> Answer:
     """Convert a result to an answer; raises BadQuestion if the node rejected the request."""
-    # the solution is empty if the search failed, or if its request was rejected
+    # the solution is empty if the search failed or the request was rejected
     state = result.solution
     found = bool(state.joint_state.name or state.multi_dof_joint_state.joint_names)
     status = Status(result.status)
@@ -133,7 +133,7 @@ def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | N
         state_values(state if found else result.best_attempt, robot),
         [TargetError(tip, *errors) for tip, *errors in zip(
             tips or ['target'], result.position_errors, result.orientation_errors, strict=False)],
-        # a solution with another status: the motion to the solution failed
+        # a solution with a status other than SUCCESS: the motion to the solution failed
         not_reached=found and status is not Status.SUCCESS,
         figures={name: getattr(result, name) for name in (
             'iterations', 'restarts', 'seconds', 'solver', 'impossible', 'motion_seconds')},
@@ -143,7 +143,7 @@ def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | N
 
 
 def state_values(state: RobotState, robot: Robot | None) -> dict[str, float | Array]:
-    """Return joint values by name; without the robot, only those of `joint_state`."""
+    """Return the joint values of a state by name; without a robot, only its `joint_state`."""
     if robot is None:
         return dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
     return joint_values(state, robot, 'the answer')

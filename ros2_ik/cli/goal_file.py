@@ -1,4 +1,4 @@
-"""Reading of goals of the action solve_constrained_ik from YAML, and conversion to messages."""
+"""Goals of the action solve_constrained_ik, read from YAML and converted to messages."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -13,7 +13,7 @@ from ros2_ik.cli.values import target_fields
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.internals import field_value, read_yaml
 
-# Fields of the messages, with defaults, so that the command reads goals without ROS. Lists are
+# Fields of the messages, with defaults: with these, the command reads goals without ROS. Lists are
 # empty by default; the one item written here only shows the type. ROBOT_STATE lacks
 # attached_collision_objects (attached objects belong to the scene) and fields that are never read
 # (is_diff, twist, wrench).
@@ -88,7 +88,7 @@ def fill(message: Any, values: SimpleNamespace) -> Any:
 
 
 def _read(default: object, content: object, place: str) -> object:
-    """Check content against the type of a default; return it with missing fields added."""
+    """Check that content has the type of `default`; return content with missing fields added."""
     if isinstance(default, dict):
         return _read_fields(default, content, place)
     if isinstance(default, list):
@@ -97,7 +97,7 @@ def _read(default: object, content: object, place: str) -> object:
         return [_read(default[0], item, f'{place}[{i}]') for i, item in enumerate(content)]
     if isinstance(default, float) and (number := _number(content)) is not None:
         return number
-    # exact types, because a bool is an int in Python
+    # compare exact types, because a bool is an int in Python
     if type(content) is not type(default):
         raise BadQuestion(f'{place} must be {_form(default)}, not {brief(content)}')
     if type(content) is int:
@@ -126,7 +126,7 @@ def _read_fields(defaults: Mapping[str, object], content: object, place: str) ->
 
 
 def _with_poses(content: Any) -> object:
-    """Convert targets that are written with the command's options to message fields."""
+    """Convert targets with fields of TARGET, the command's options, to message fields."""
     targets = content.get('targets') if isinstance(content, Mapping) else None
     if not isinstance(targets, list) or not any(
             isinstance(target, Mapping) and target.keys() & TARGET.keys() for target in targets):
@@ -138,7 +138,7 @@ def _with_poses(content: Any) -> object:
             if len(options[i][name]) not in (0, size):
                 raise BadQuestion(f'targets[{i}].{name} must have {size} numbers, not '
                                   f'{len(options[i][name])}')
-    # error texts contain option names such as --rpy: replace them by field names
+    # error texts contain option names such as --rpy: replace these by field names
     try:
         return {**content, **target_fields(options, degrees=False)}
     except BadQuestion as error:
@@ -148,9 +148,9 @@ def _with_poses(content: Any) -> object:
 
 def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, object]:
     """
-    Convert a function in a file to the form of the message.
+    Convert a function from a file to the fields of the message.
 
-    Fields of the kind become `parameters`, and single numbers in `bounds` become lists.
+    Fields that are not in FUNCTION become `parameters`. Single numbers in `bounds` become lists.
     """
     if isinstance(bounds := content.get('bounds'), Mapping):
         content = {**content, 'bounds': {
@@ -171,8 +171,8 @@ def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, 
 
 
 def _number(content: object) -> float | None:
-    """Return the number, None if content is not a number."""
-    # YAML 1.1 reads 1e-3, which has no decimal point, as a string
+    """Return content as a float, None if it is not a number."""
+    # YAML reads some numbers as strings, such as inf without a leading dot
     if isinstance(content, bool) or not isinstance(content, (int, float, str)):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Solving of goals with the library, without a node."""
+"""Solve goals with the library, without a node."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ TIMEOUT = 1.0   # default time for a search [s]
 def read_problem(goal: SimpleNamespace, scene: Scene,
                  checker_of: Callable[[Scene], CollisionChecker]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
-    """Return a goal as request, and the checker that it needs, or None; raises IKError."""
+    """Return the request of a goal, and its collision checker if needed; raises IKError."""
     if goal.execute:
         raise IKError('execute: only a node moves a robot; in the viewer click Move there')
     if goal.straight:
@@ -37,13 +37,13 @@ def read_problem(goal: SimpleNamespace, scene: Scene,
 
 
 def no_tf(robot: Robot, frame: str) -> NoReturn:
-    """Raise LookupError; a `Lookup` for use without TF."""
+    """Raise LookupError for any frame: the `Lookup` for use without TF."""
     raise LookupError(f"'{frame}' is not a frame of the robot or the scene, and TF is unavailable")
 
 
 def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),
                degrees: bool = False) -> Exit:
-    """Solve a goal for the robot and scene in `args`; print the answer; raises BadQuestion."""
+    """Solve a goal for the robot and scene in `args` and print the answer; raises BadQuestion."""
     robot, shipped = load_robot(args)
     at = robot.to_q(read_start(seed, robot, shipped, degrees))
     try:

@@ -33,8 +33,8 @@ class NodeArm(Arm):
     """
     `Arm` of a running node: the node solves problems, moves the robot and stores the scene.
 
-    `q` (nq,) are the joint_states of the last `step`. `moving` is True: the robot may move by
-    itself. Raises BadQuestion if the node's services are not available within `wait` seconds. If
+    `step` updates `q` (nq,) from joint_states. `moving` is True: other clients may move the robot,
+    too. Raises BadQuestion if the node's services are not available within `wait` seconds. If
     the node ends later, all requests raise IKError until the node is started again.
     """
 
@@ -97,7 +97,7 @@ class NodeArm(Arm):
     # -- requests --------------------------------------------------------------------------
 
     def _refusal(self) -> str:
-        """Return the reason why no request can be sent, '' if there is none."""
+        """Return the reason why requests cannot be sent, or ''."""
         if not self._services[ComputeIK].service_is_ready():
             return f'{self._client.name} is not available: start the node'
         return ('another robot_description was received: restart the viewer to show the new '
@@ -116,11 +116,11 @@ class NodeArm(Arm):
             raise IKError(str(error)) from None
 
     def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Abort waiting for responses, with an IKError, as soon as `true()` is true."""
+        """Make later waits for responses end with an IKError as soon as `true()` is true."""
         self._client.give_up = true
 
     def wait(self, seconds: float) -> None:
-        """Wait for a message, for a call of `wake`, or for at most `seconds`."""
+        """Wait for a message or a call of `wake`, for at most `seconds`."""
         self._client.wait(seconds)
 
     def wake(self) -> None:
@@ -141,7 +141,7 @@ class NodeArm(Arm):
             request = fill(ComputeIK.Request(), goal_of(problem))
         except BadQuestion as error:
             raise IKError(str(error)) from None
-        # for all other joints, the node uses the values of joint_states
+        # only the joints of the last answer: the node takes all others from joint_states
         fill_state(request.seed, self.robot.to_joints(seed), self._answered)
         return self._answer(request, self._ask(ComputeIK, request, TIMEOUT + request.timeout.sec))
 
@@ -152,7 +152,7 @@ class NodeArm(Arm):
         found = [response.solution if reached is Reached.YES else response.best_attempt,
                  *response.alternatives]
         message = f'{status.name}: {response.message}'
-        # without joint values: the node rejected the request
+        # a response without joint values: the node rejected the request
         if reached is Reached.NO and not found[0].joint_state.name:
             raise IKError(message)
         self._answered = list(found[0].joint_state.name)
@@ -170,7 +170,7 @@ class NodeArm(Arm):
     # -- motions ---------------------------------------------------------------------------
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
-        """Ask the node to move the robot to q (nq,) if the path is free; returns a note."""
+        """Request a motion to q (nq,), collision-checked if so requested; returns a note."""
         self._check()
         request = Execute.Request(avoid_collisions=avoid_collisions)
         fill_state(request.goal, self.robot.to_joints(q), self._answered)
@@ -180,7 +180,7 @@ class NodeArm(Arm):
 
     def stop(self) -> None:
         """Stop the robot, including motions that other clients requested."""
-        # not `_check`: a stop is sent even if the robot_description has changed
+        # instead of `_check`: a stop is sent even if the robot_description has changed
         if not self._services[Trigger].service_is_ready():
             raise IKError(f'{self._client.name} is not available: start the node')
         self._send(Trigger, Trigger.Request(), lambda response: str(response.message))

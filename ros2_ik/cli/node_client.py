@@ -1,4 +1,4 @@
-"""ROS client of a running node: services, robot_description, joint_states; interrupts."""
+"""ROS client of a running node, and a context manager that collects interrupts."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ class NodeClient:
     Client of the node with the full name `node`, such as /ros2_ik; a context manager.
 
     The client subscribes to robot_description and joint_states in the namespace of the node. All
-    waiting ends as soon as `give_up()` is true.
+    waits except `wait` end as soon as `give_up()` is true.
     """
 
     def __init__(self, node: str, give_up: Callable[[], bool] = lambda: False) -> None:
@@ -45,7 +45,7 @@ class NodeClient:
             validate_full_topic_name(self.name)
         except InvalidTopicNameException:
             raise BadQuestion(f"'{node}' cannot be the name of a node") from None
-        # without signal handlers: rclpy's would shut the context down before a goal is cancelled
+        # rclpy's signal handlers would shut the context down before a goal is cancelled
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         namespace = self.name.rpartition('/')[0]
         self.node = Node(f'ros2_ik_call_{os.getpid()}', namespace=namespace or None,
@@ -91,7 +91,7 @@ class NodeClient:
         return done()
 
     def wait(self, seconds: float) -> None:
-        """Wait for a message and process it; returns also after `wake` or `seconds`."""
+        """Wait for a message and process it, or return after `wake` or `seconds`."""
         self._executor.spin_once(timeout_sec=seconds)
 
     def wake(self) -> None:
@@ -99,7 +99,7 @@ class NodeClient:
         self._woken.trigger()
 
     def connect(self, kind: type, service: str, wait: float) -> Client:
-        """Return a client of the node's ~/service; raises BadQuestion after `wait` seconds."""
+        """Return a client of the node's `service`; raises BadQuestion after `wait` seconds."""
         name = f'{self.name}/{service}'
         # a deep queue, because responses to other clients pass through this client's queue
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
@@ -107,7 +107,7 @@ class NodeClient:
         return client
 
     def await_server(self, ready: Callable[[], bool], wait: float, what: str) -> None:
-        """Wait until a server is `ready()`; raises BadQuestion, which lists all nodes."""
+        """Wait until `ready()`; after `wait` seconds, raises BadQuestion, which lists nodes."""
         if self.spin_until(ready, wait):
             return
         nodes = [f'{namespace.rstrip("/")}/{name}' for name, namespace
@@ -118,7 +118,7 @@ class NodeClient:
             'start one by tools/demo, or by ros2 launch ros2_ik ik.launch.py')
 
     def ask(self, client: Client, request: object, timeout: float) -> Any:
-        """Return the response of a service; raises BadQuestion after `timeout` seconds."""
+        """Call a service and return its response; raises BadQuestion after `timeout` seconds."""
         future = client.call_async(request)
         if self.spin_until(future.done, timeout):
             return future.result()
@@ -129,7 +129,7 @@ class NodeClient:
         """
         Return the robot that topics or the node's parameters describe, or None if neither does.
 
-        Waits up to `seconds` for the URDF. The SRDF is optional.
+        Each wait takes up to `seconds`. The SRDF is optional.
         """
         if 'root_joint' not in self._texts:
             self._read_parameters(seconds)
@@ -154,7 +154,7 @@ class NodeClient:
 
     @property
     def has_another_robot(self) -> bool:
-        """True if the latest robot_description differs from that of the last `robot()`."""
+        """True if the latest robot_description differs from the one that `robot` used last."""
         return self._texts.get(URDF, '') != self._described
 
     def _read_parameters(self, seconds: float) -> None:
@@ -173,10 +173,10 @@ class NodeClient:
 @contextmanager
 def interrupts() -> Iterator[list[int]]:
     """
-    Context manager: yield a list to which Ctrl-C, SIGTERM and SIGHUP add their numbers.
+    Context manager: yield a list to which Ctrl-C, SIGTERM and SIGHUP add signal numbers.
 
-    The body must end soon after a signal. A KeyboardInterrupt could get lost in a destructor, or
-    end the process before the node has received the stop; the list avoids both.
+    The `with` body must end soon after a signal. A KeyboardInterrupt could get lost in a
+    destructor, or end the process before the node has received the stop; the list avoids both.
     """
     came, handlers = list[int](), {number: signal.getsignal(number) for number in SIGNALS}
     for number, handler in handlers.items():

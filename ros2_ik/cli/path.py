@@ -26,7 +26,7 @@ EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --view
 
 docs/paths.md has all fields of the file"""
-# fields of the file that are not options of solve_path
+# fields of the file besides `constraints`, `costs` and PATH_OPTIONS
 FIELDS = ('tip', 'path', 'seed', 'tip_speed', 'limits')
 # fields that are poses, by kind of path
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
@@ -54,7 +54,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Solve the path; print, write or show the motion; returns the exit code."""
+    """Solve the path, print a summary, and optionally write or show it; returns the exit code."""
     from ros2_ik.cli.goal_file import goal_of, read_content
     from ros2_ik.core import path_motion, solve_path
     from ros2_ik.core.errors import unknown_name
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> Exit:
         raise BadQuestion(f'seed must be joint values by name, not {seed!r}')
     start |= seed
     scene = load_scene_of(args, robot, robot.to_q(start))
-    # constraints and costs are written as in a goal
+    # constraints and costs have the same form as in a goal of solve_constrained_ik
     goal = goal_of({name: content.pop(name) for name in ('constraints', 'costs')
                     if name in content})
     checker = make_checker(robot, scene) if needs_checker(goal) else None
@@ -119,7 +119,7 @@ def read_path(content: Any) -> 'ToolPath':
     if not isinstance(given, dict) or not set(POSES[kind]) <= given.keys():
         raise BadQuestion(f'{kind} must have {" and ".join(POSES[kind])}')
     poses = _read_poses([given[name] for name in POSES[kind]], kind)
-    # a missing or unknown field is a TypeError of the constructor: drop the function's name
+    # a missing or unknown field raises TypeError; its text begins with a function's name: drop it
     try:
         return make(**{**given, **dict(zip(POSES[kind], poses, strict=True))})
     except TypeError as error:
@@ -148,7 +148,7 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
                           f'{given!r}')
     limits = MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
                             for value in {**defaults, **given}.values()))
-    # `path_motion` refuses a wrong number of limits
+    # `path_motion` raises the error for a wrong number of limits
     if len(limits.velocity) != len(own):
         return limits
     # a velocity limit of 0 in the URDF means no limit

@@ -1,4 +1,4 @@
-"""`ros2_ik picture`: draw a robot at joint values, or at solutions, into a PNG file."""
+"""`ros2_ik picture`: draw a robot at given joint values, or at solutions, in a PNG file."""
 
 import argparse
 from collections.abc import Sequence
@@ -90,9 +90,9 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def _camera_direction(azimuth: float, elevation: float) -> 'Array':
-    """Return the unit vector (3,) from the robot to the camera for angles [deg]."""
+    """Return the unit vector (3,) from the robot to the camera; angles are in degrees."""
     import numpy as np
-    # exactly from above, the picture would have no upward direction
+    # at an elevation of exactly 90 degrees, the picture would have no upward direction
     azimuth, elevation = np.radians([azimuth, np.clip(elevation, -89.9, 89.9)])
     return np.array([math.cos(elevation) * math.cos(azimuth),
                      math.cos(elevation) * math.sin(azimuth), math.sin(elevation)])
@@ -100,14 +100,14 @@ def _camera_direction(azimuth: float, elevation: float) -> 'Array':
 
 def _answers(args: argparse.Namespace, scene: 'Scene',
              q: 'Array') -> 'tuple[list[Panel], Exit]':
-    """Search for solutions from q (nq,); return a panel for each answer, and the exit code."""
+    """Search for solutions, starting at q (nq,); return a panel per answer, and the exit code."""
     from ros2_ik.core import Configuration, IKError
     from ros2_ik.view.arm import Arm
     from ros2_ik.view.picture import BLACK, Panel
     from ros2_ik.view.status import largest_change
     problem = {**goal_fields(args), 'follow_frames': True,
                'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1}
-    # refuse missing geometry; the viewer only lists it as not checked
+    # reject missing geometry here: the viewer's checker would only report it as not checked
     if not args.allow_collisions:
         make_checker(scene.robot, scene)
     try:
@@ -128,9 +128,9 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
 
 
 def _far_apart(answers: 'Sequence[Answer]', count: int) -> 'list[Answer]':
-    """Return up to `count` answers that differ much from each other, the first one included."""
+    """Return up to `count` answers that differ much from each other, including the first."""
     import numpy as np
-    # farthest-point sampling: add the answer with the largest distance to all answers chosen
+    # farthest-point sampling: add the answer whose nearest chosen answer is farthest away
     chosen = [answers[0]]
     while len(chosen) < min(count, len(answers)):
         chosen.append(max(answers, key=lambda one: min(

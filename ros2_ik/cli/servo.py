@@ -26,7 +26,7 @@ SWITCH_TIMEOUT = 30.0   # time for the response of the switch, which starts a pr
 STALE_AGE = 0.15        # age of a Joy message above which it is stale; joy publishes at 20 Hz [s]
 DEAD_ZONE = 0.1         # deflection of a stick below which it counts as released
 ZERO_TWIST = (0.0,) * 6
-# linear x y z, angular x y z
+# key -> direction of the twist: linear x y z, angular x y z
 KEYS = {'w': (1, 0, 0, 0, 0, 0), 's': (-1, 0, 0, 0, 0, 0), 'a': (0, 1, 0, 0, 0, 0),
         'd': (0, -1, 0, 0, 0, 0), 'e': (0, 0, 1, 0, 0, 0), 'q': (0, 0, -1, 0, 0, 0),
         'l': (0, 0, 0, 1, 0, 0), 'j': (0, 0, 0, -1, 0, 0), 'i': (0, 0, 0, 0, 1, 0),
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> Exit:
         if not answer.success:
             raise BadQuestion(answer.message)
         print(answer.message, flush=True)
-        # switch off also after an error, so that the servo does not keep the joints
+        # switch the servo off also after an error: otherwise it would keep control of the joints
         try:
             with interrupts() as came, ExitStack() as stack:
                 source: Keyboard | Gamepad = (
@@ -97,7 +97,7 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
 
     from ros2_ik.msg import ServoStatus
     statuses = deque([ServoStatus(mode='twist')], maxlen=1)
-    # a lambda, because rclpy inspects the signature of callbacks, which deque.append lacks
+    # a lambda, because rclpy inspects the signature of a callback, and deque.append has none
     client.node.create_subscription(ServoStatus, f'{client.name}/servo/status',
                                     lambda message: statuses.append(message), 10)
     publisher = client.node.create_publisher(TwistStamped, f'{client.name}/servo/twist', 1)
@@ -120,7 +120,7 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
 
 class Keyboard:
     """
-    Keys of a terminal, as commands; a context manager.
+    Converts keys pressed in a terminal to commands; a context manager.
 
     Terminals report no key release: a press is assumed to last FIRST_HOLD or REPEAT_HOLD.
     """
@@ -141,7 +141,7 @@ class Keyboard:
 
     def signs(self) -> tuple[float, ...] | None:
         """Return the twist (6,) as fractions of full speed, None if x was pressed."""
-        # all keys pressed since the last call; the last key counts
+        # read all keys pressed since the last call: x has precedence, else the last key counts
         now, pressed = time.monotonic(), ''
         while select.select([sys.stdin], [], [], 0)[0] and (read := os.read(0, 64)):
             pressed += read.decode(errors='ignore')

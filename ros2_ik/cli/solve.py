@@ -1,4 +1,4 @@
-"""`ros2_ik solve`, `constrained`, `call` and `stop`: joint values by the library or a node."""
+"""`ros2_ik solve`, `constrained` and `call`: search for joint values. `stop`: stop the robot."""
 
 import argparse
 import math
@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> Exit:
     fields = goal_fields(args)
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import solve_here
-    # follow_frames: the target is relative to the pose of its frame in the solution
+    # follow_frames: the target is relative to its reference frame's pose in the solution
     return solve_here(args, goal_of({**fields, 'follow_frames': True}), args.seed, args.deg)
 
 
@@ -143,7 +143,7 @@ def run_constrained(args: argparse.Namespace) -> Exit:
 
 
 def run_call(args: argparse.Namespace) -> Exit:
-    """Ask the node and print the answer; returns the exit code."""
+    """Request a solution from the node and print the answer; returns the exit code."""
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.node_client import NodeClient

@@ -1,4 +1,4 @@
-"""Joint values and target poses on the command line; target poses also in problem files."""
+"""Joint values from the command line; target poses from the command line or problem files."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -49,14 +49,14 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
         value = float(text)
     except ValueError:
         raise BadQuestion(f"'{name}={text}': '{text}' is not a number") from None
-    # accept any value within the limits: a joint without limits may make several turns
+    # accept any value within the limits, even above a full turn: a joint may have no limits
     if not joint.rotary or not degrees and joint.lower <= value <= joint.upper:
         return value
     return in_radians(name, value, degrees)
 
 
 def _states(robot: 'Robot', home: Mapping[str, float] | None) -> dict[str, dict[str, Any]]:
-    """Return joint values by name of each state, merged over all groups, with `home` if given."""
+    """Return the joint values of each state, merged over all groups, with `home` as a state."""
     states: dict[str, dict[str, Any]] = {}
     for group in robot.group_states.values():
         for name, joints in group.items():
@@ -85,7 +85,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def target_fields(targets: Sequence[Mapping[str, Any]], degrees: bool) -> dict[str, Any]:
-    """Convert mappings of the options above to fields of a goal; raises BadQuestion."""
+    """Convert targets (mappings of the options above) to fields of a goal; raises BadQuestion."""
     fields: dict[str, Any] = {'tips': [target['tip'] for target in targets if target['tip']],
                               'targets': [], 'weights': []}
     for target in targets:

@@ -109,7 +109,7 @@ def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: Fal
     from ros2_ik.view.page import Page
     # websockets logs an error for each browser that disconnects
     logging.getLogger('websockets').setLevel(logging.CRITICAL)
-    # before the page is served, as a compilation would block the first drag for minutes
+    # compile before the page is served: compilation would block the first drag for minutes
     compile_all()
     try:
         page = Page(session, port)
@@ -153,8 +153,8 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None 
     """
     Return a session with the robot of a running node.
 
-    Raises BadQuestion, for example if the node or its robot_description is not available within
-    `wait` seconds, and IKError.
+    Raises IKError, or BadQuestion, for example if the node or its robot_description is not
+    available within `wait` seconds.
     """
     from ros2_ik.cli.node_arm import NodeArm
     return _session(NodeArm(client, client.needed_robot(wait), wait), tips, problem,
@@ -181,7 +181,7 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None, command: str)
 
 def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
                       q: 'Array') -> 'tuple[IKRequest, CollisionChecker | None]':
-    """Convert the content of a problem file to a request, see `read_problem`; raises IKError."""
+    """Convert the content of a problem file as `read_problem` converts a goal; raises IKError."""
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import read_problem
     from ros2_ik.core import IKError

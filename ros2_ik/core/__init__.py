@@ -3,7 +3,7 @@ Inverse kinematics as a plain Python library, without ROS.
 
     from ros2_ik.core import Robot, solve_pose
 
-Public names by group; the error classes are in `ros2_ik.core.errors`:
+Public names by group (the error classes are in `ros2_ik.core.errors`):
 
 Robots and their configurations
     Array, Configuration, Group, Joint, Robot, shipped_robots, ShippedRobot

@@ -41,7 +41,7 @@ def rotation(numbers: Floats, first: int) -> Matrix:
 
 @part
 def column(R: Floats, i: int) -> Vector:
-    """Return column i of a matrix; of a rotation, axis i of the rotated frame."""
+    """Return column i of a matrix; in a rotation, this is axis i of the rotated frame."""
     return R[i], R[i + 3], R[i + 6]
 
 
@@ -129,13 +129,13 @@ def origin(X: Floats) -> Vector:
 
 @part
 def point(X: Floats, v: Vector) -> Vector:
-    """Return X v: the point v of a body whose placement is X."""
+    """Return X v: convert point v from the frame of a body with placement X."""
     return add(rotate(X, v), origin(X))
 
 
 @part
 def to_local(X: Floats, p: Vector) -> Vector:
-    """Return X^-1 p: the point p in the frame of a body whose placement is X."""
+    """Return X^-1 p: convert point p to the frame of a body with placement X."""
     return rotate_inverse(X, sub(p, origin(X)))
 
 
@@ -150,7 +150,7 @@ def log3(R: Floats) -> Vector:
         # angle / (2 sin(angle)), near zero by its series
         half = 0.5 * angle / s if s > 1e-7 else 0.5 + s * s / 12.0
         return half * x, half * y, half * z
-    # near pi: the axis is the largest column of the symmetric part R + R^T - 2 cos(angle) I
+    # near pi: the axis is parallel to the largest column of R + R^T - 2 cos(angle) I
     xx, yy, zz = R[0] - c, R[4] - c, R[8] - c
     xy, xz, yz = 0.5 * (R[1] + R[3]), 0.5 * (R[2] + R[6]), 0.5 * (R[5] + R[7])
     if xx >= yy and xx >= zz:
@@ -166,7 +166,7 @@ def log3(R: Floats) -> Vector:
 
 @part
 def _log_factors(squared: float) -> tuple[float, float]:
-    """Return a = (angle / 2) cot(angle / 2) and (1 - a) / angle^2 of a squared angle [rad^2]."""
+    """Return a = (angle / 2) cot(angle / 2) and (1 - a) / angle^2; `squared`: angle^2 [rad^2]."""
     # the series near zero, where both quotients are 0 / 0
     if squared < 1e-6:
         return 1.0 - squared / 12.0 - squared * squared / 720.0, 1.0 / 12.0 + squared / 720.0
@@ -177,7 +177,7 @@ def _log_factors(squared: float) -> tuple[float, float]:
 
 @part
 def jlog3(w: Vector) -> Matrix:
-    """Return d log3(R exp(u)) / du at u = 0, for w = log3(R); as pinocchio.Jlog3."""
+    """Return d log3(R exp(u)) / du at u = 0, for w = log3(R); like pinocchio.Jlog3."""
     alpha, beta = _log_factors(dot(w, w))
     x, y, z = w
     return (alpha + beta * x * x, beta * x * y - 0.5 * z, beta * x * z + 0.5 * y,
@@ -194,7 +194,7 @@ def log6(w: Vector, p: Vector) -> Vector:
 
 @part
 def wrench(W: Buffer, i: int, force: Vector, moment: Vector) -> None:
-    """Set row i of W (m, 6) to a force and its moment about the root frame's origin."""
+    """Set row i of W (m, 6) to a force and a moment about the root frame's origin."""
     W[6 * i], W[6 * i + 1], W[6 * i + 2] = force
     W[6 * i + 3], W[6 * i + 4], W[6 * i + 5] = moment
 

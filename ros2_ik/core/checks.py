@@ -37,8 +37,8 @@ def floats(value: object, name: str, wanted: str, error: type[IKError]) -> Array
 
 
 def are_finite(values: Array) -> bool:
-    """Return whether the values (n,) and their squares are finite numbers."""
-    # for short arrays faster than np.isfinite; a NaN makes the comparison False
+    """Return True if the values (n,) are finite, and their length is below SQUARABLE."""
+    # faster than np.isfinite for short arrays; a NaN makes the comparison False
     return math.hypot(*values.tolist()) < SQUARABLE
 
 
@@ -60,7 +60,7 @@ def vectors(values: Mapping[str, object], what: str, size: int, error: type[IKEr
         array = np.array([*values.values()])
     except ValueError:      # values of several lengths
         array = np.empty(0)
-    # one check for all, since NumPy takes as long for one short array as for many
+    # check all rows together: NumPy takes as long for one short array as for several
     if (array.shape == (len(values), size) and array.dtype.kind in 'if'
             and np.isfinite(array).all()):
         return array.astype(np.float64)
@@ -84,7 +84,7 @@ def matrix(value: object, name: str, columns: int | None, error: type[IKError],
 def row_numbers(value: object, name: str, error: type[IKError], most: float = _LARGEST,
                 count: int = 0) -> Array:
     """
-    Copy one number () or one for each row (m,), in [-most, most], into a float array.
+    Copy one number, or one for each row, in [-most, most], into a float array () or (m,).
 
     `count` is the number of rows m, 0 if it is unknown.
     """
@@ -171,7 +171,7 @@ def look_up(table: Mapping[str, T], name: str,
 
 
 def check_cancel(value: object, error: type[IKError]) -> None:
-    """Raise `error` unless the value can cancel a search: an event, a callable or None."""
+    """Raise `error` unless the value is a valid `cancel`: an event, a callable or None."""
     if not (value is None or callable(value) or hasattr(value, 'is_set')):
         raise error(f'cancel must be an event or a callable, not {value!r}')
 

@@ -1,7 +1,7 @@
 """
 Errors for malformed input: unknown names, invalid values, contradictory arguments.
 
-All derive from `IKError`, a ValueError. A search that finds no solution raises no error: it
+All errors derive from `IKError`, a ValueError. A search that finds no solution raises no error: it
 returns an `IKSolution` with a `Status`.
 """
 
@@ -87,7 +87,7 @@ class JointLimitError(IKError):
 
 
 class UnknownNameError(IKError):
-    """An unknown name; the message lists the most similar valid names."""
+    """An unknown name; the message lists similar valid names, or all if few."""
 
     kind = 'name'
 
@@ -131,10 +131,10 @@ def nearest(name: object, valid: Collection[str]) -> str:
 
 
 def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
-    """Return the message for an unknown name, with similar valid names or, if few, all of them."""
+    """Return the message for an unknown name; it has similar valid names or, if few, all."""
     hint = nearest(name, valid) or 'none is similar'
     if len(valid) <= LISTED and hint.startswith('none'):
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
-    # the plural of several words is irregular
+    # a phrase of several words has no simple plural
     count = f'{kind}s' if kind.isalpha() else 'in all'
     return f"unknown {kind} '{name}'; {hint} ({len(valid)} {count})"

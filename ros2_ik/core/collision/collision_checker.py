@@ -42,12 +42,12 @@ class CollisionChecker:
     Collision checker of a robot in a scene (default: an empty scene).
 
     Checks links against each other (see `self_pairs`) and against objects, and attached objects
-    against both, except for collisions that the scene allows. Pairs that no joint moves relative
-    to each other are not checked, as no joint values could separate them. Objects closer to a link
-    than its padding count as in contact. `meshes` and `missing` are as in `robot_geometry`.
+    against all other objects, except for collisions that the scene allows. Pairs that no joint
+    moves relative to each other are not checked, as no joint values could separate them. An object
+    closer to a link than the link's padding counts as in contact. `meshes` and `missing` are as in
+    `robot_geometry`. Checkers of one robot share the robot's geometry.
 
-    Checkers of one robot share the robot's geometry. Raises InvalidSceneError for a missing mesh
-    and for a scene of another robot.
+    Raises InvalidSceneError for another robot's scene or, with `missing` 'refuse', a missing mesh.
     """
 
     def __init__(self, robot: Robot, scene: Scene | None = None, meshes: str = 'exact',
@@ -77,11 +77,11 @@ class CollisionChecker:
         return collision_checker, (self.robot, self.scene, *self._made)
 
     def copied(self) -> 'CollisionChecker':
-        """Return an equal checker that shares no mutable state with this one."""
+        """Return a copy of this checker; the two share no mutable state."""
         return CollisionChecker(self.robot, self.scene, *self._made)
 
     def only(self, first: str, second: str) -> 'CollisionChecker':
-        """Return a checker of one pair of links or objects, even if the scene allows the pair."""
+        """Return a checker of one pair of links or objects, even if the scene allows contact."""
         return CollisionChecker(self.robot, self.scene, *self._made[:2], (first, second))
 
     @property
@@ -92,7 +92,7 @@ class CollisionChecker:
     @cached_property
     def moving_joints(self) -> frozenset[str]:
         """Names of the joints that change the distance of a checked pair."""
-        # columns that move only one item of any pair; mimic columns count for their leaders
+        # columns of the Jacobian that move only one item of a pair; mimics count for their leaders
         moved = np.abs(self._pairs.moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
         moved = moved if reduction is None else moved @ reduction
@@ -111,16 +111,16 @@ class CollisionChecker:
     # -- checks ---------------------------------------------------------------------------
 
     def collides(self, at: Configuration | Array) -> bool:
-        """Return whether a checked pair is in contact at a configuration, or q (nq,)."""
+        """Return whether any checked pair is in contact at a configuration or q (nq,)."""
         return self._check.collides(self._q(at))
 
     def touching(self, at: Configuration | Array) -> frozenset[tuple[str, str]]:
-        """Return the pairs of names in contact at a configuration, or q (nq,)."""
+        """Return the pairs of names in contact at a configuration or q (nq,)."""
         return frozenset(self._pairs.names[k] for k in self._check.touching(self._q(at)))
 
     def in_collision(self, at: Configuration | Array) -> tuple[Contact, ...]:
         """
-        Return the contacts at a configuration, or q (nq,), deepest first, one per pair of names.
+        Return the deepest contact per pair of names at a configuration or q (nq,), deepest first.
 
         Depths and points are computed from a mesh's convex parts if these exist, otherwise from
         its hull.
@@ -136,16 +136,16 @@ class CollisionChecker:
     def rigid_contacts(self, robot: Robot, frame: str, q: Array, moving: Collection[str],
                        shift: float, turn: float) -> tuple[Contact, ...]:
         """
-        Return contacts at q (nq,) that remain if a frame moves by `shift` [m] and `turn` [rad].
+        Return contacts at q (nq,) that remain if a frame moves up to `shift` [m] and `turn` [rad].
 
-        They are contacts of geometries rigid with the frame (no joint of `moving` is between them)
-        with fixed geometries. `robot` is the checker's robot, and may have added frames.
+        Each is between a geometry fixed to the root and one that no joint of `moving` moves
+        relative to the frame. `robot` is the checker's robot, and may have added frames.
         """
         found, movers = list[Contact](), {*moving}
         origin = Configuration(robot, q).placement(frame).translation
         for k in self._check.touching(q):
             pair = [self._pairs.items[i] for i in self._pairs.pairs[k]]
-            # position in the pair of the geometry that may be rigid with the frame
+            # index in `pair` of the geometry that may be rigid with the frame
             held = int(pair[0].joint == 0)
             if pair[1 - held].joint > 0 or movers & robot.moving_joints(
                     frame, self.scene.link_of(pair[held].name)):
@@ -153,7 +153,7 @@ class CollisionChecker:
             result = self._check.distance(k)
             points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
             depth = float(self._pairs.margins[k] - result.min_distance)
-            # upper bound of the distance of the geometry's points from the frame's origin
+            # upper bound of the distances of the geometry's points from the frame's origin
             farthest = math.dist(points[held], origin) + 2 * pair[held].geometry.aabb_radius
             if depth > shift + turn * farthest:
                 found.append(Contact(*self._pairs.names[k], depth,
@@ -163,9 +163,9 @@ class CollisionChecker:
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
         """
-        Return the distances of pairs of geometries below `influence` [m], at most `most` of them.
+        Return the distances below `influence` [m] between geometries, at most the `most` nearest.
 
-        Meshes without convex parts are replaced by their hulls, see `make_parts`.
+        Meshes without convex parts are replaced by their hulls (see `make_parts`).
         """
         reach = non_negative(influence, 'influence', InvalidOptionError, math.inf)
         if most is not None:
@@ -189,7 +189,7 @@ class CollisionChecker:
 
     def make_parts(self) -> None:
         """
-        Decompose meshes into convex parts, for distances.
+        Decompose meshes into convex parts; their distances are more accurate than those of hulls.
 
         The parts are cached on disk. The first decomposition of a robot takes seconds, for the
         shipped robots up to a minute.
@@ -221,12 +221,12 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     return _cached_checker(robot.plain, scene, meshes, missing, pair)
 
 
-# only 4: Pinocchio's data are 10 kB per pair, 140 MB for 1,200 objects around an arm
+# at most 4: Pinocchio's data take 10 kB per pair, 140 MB for 1,200 objects around an arm
 _cached_checker = lru_cache(maxsize=4)(CollisionChecker)
 
 
 def _between(items: Sequence[CollisionGeometry], first: str, second: str) -> Mask:
-    """Return the mask (i, i) of the pairs of items with these names."""
+    """Return the mask (i, i) of pairs of an item named `first` and an item named `second`."""
     names = np.array([item.name for item in items])
     for name in (first, second):
         if name not in names:
@@ -251,19 +251,19 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
     for pair in _link_pairs(robot, scene, geometry):
         one, other = (number_of[name] for name in pair)
         checked[one, other] = checked[other, one] = True
-    # objects of the world are checked against links, attached objects against links and objects
+    # check objects of the world against links, attached objects against links and all objects
     for name in number_of.keys() - links:
         others = [*number_of] if name in scene.attached else geometry.links
         checked[[number_of[other] for other in others], number_of[name]] = [
             not _may_touch(scene, other, name) for other in others]
-    # expand to items (a name may have several), without pairs of items on the same joint
+    # expand from names to their items, without pairs of items on the same joint
     numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
     joints = np.array([item.joint for item in items], dtype=np.intp)
     return np.triu(checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints), 1)
 
 
 def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tuple[str, str]]:
-    """Return the checked pairs of links; the scene's allowed collisions override the SRDF."""
+    """Return the checked pairs of links; the scene's allowed collisions override the SRDF's."""
     found = self_pairs(robot, geometry)
     allowed = {DISABLED} if scene.guess_pairs else {DISABLED, *GUESSED}
     others = {pair for pair, reason in found.allowed.items() if reason in allowed}
@@ -273,10 +273,10 @@ def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tup
 def _may_touch(scene: Scene, one: str, other: str) -> bool:
     if scene.allowed.allowed(one, other):
         return True
-    # touch_links do not apply to world objects, one of which may have an attached object's id
+    # touch_links do not apply to a world object, which may have the id of an attached object
     if {one, other} & scene.objects.keys():
         return False
-    # None for a link
+    # None for names of links
     a, b = scene.attached.get(one), scene.attached.get(other)
     return bool(a and other in a.touch_links or b and one in b.touch_links
                 or a and b and a.link == b.link)

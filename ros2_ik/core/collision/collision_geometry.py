@@ -21,8 +21,8 @@ class CollisionGeometry(NamedTuple):
     """
     A collision geometry of a link or an object, fixed to one of Pinocchio's joints (0: the root).
 
-    `placement` is relative to that joint. For an exact mesh, `geometry` is its hull and `mesh` the
-    mesh. `in_object` is the pose (4, 4) in its object of the world, None for other bodies.
+    `placement` is relative to that joint. For an exact mesh, `geometry` is the convex hull of
+    `mesh`. For a part of a world object, `in_object` is the part's pose (4, 4) in the object.
     """
 
     name: str
@@ -34,10 +34,10 @@ class CollisionGeometry(NamedTuple):
 
     @property
     def bodies(self) -> Array:
-        """Points (k, n, 3) of k connected bodies; the first point of each is in or on the body."""
+        """Points (k, n, 3) of the k connected bodies; the first of each is in or on the body."""
         if self.mesh is not None:
             return self.mesh.extremes
-        # the centres of an octree's cells
+        # an octree: the centres of its cells
         if isinstance(self.geometry, coal.OcTree):
             return np.array([[box[:3]] for box in self.geometry.toBoxes()])
         if isinstance(self.geometry, coal.ConvexBase):
@@ -73,6 +73,6 @@ def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
 
 
 def _on_joint(robot: Robot, link: str, in_link: 'pin.SE3') -> 'tuple[int, pin.SE3]':
-    """Return the Pinocchio joint (0: root) of a link, and `in_link` relative to that joint."""
+    """Return the Pinocchio joint (0: root) of a link, and pose `in_link` relative to the joint."""
     frame = robot.model.frames[robot.frame_id(link)]
     return int(frame.parentJoint), frame.placement * in_link

@@ -1,5 +1,5 @@
 """
-Contacts of the checked pairs.
+Contact check: finds the pairs that are in contact.
 
 Convex hulls are tested first: if they are apart, their contents are, too. If the hull of a mesh is
 in contact, the mesh's triangles and the volume that they enclose decide.
@@ -26,15 +26,15 @@ class ContactCheck:
     def __init__(self, pairs: PairModel) -> None:
         self._pairs = pairs
         self._last = -1     # last pair in contact, likely to be in contact again
-        # certain pairs, for which the hull test is exact: pairs without a mesh, or with a
-        # half-space, which touches a mesh if and only if it touches the mesh's hull
+        # pairs for which the hull test is exact: pairs without a mesh, and pairs with a half-space
+        # (a half-space touches a mesh if and only if it touches the mesh's hull)
         hulls = [item.mesh is None for item in pairs.items]
         flat = [isinstance(item.geometry, coal.Halfspace) for item in pairs.items]
         self.certain = [hulls[i] and hulls[j] or flat[i] or flat[j]
                         for i, j in pairs.pairs.tolist()]
-        # Prepare meshes now: the time of the first check may be limited. Compute `extremes` of
-        # meshes fixed to the root only when a check needs them: the servo adds world objects
-        # between two steps, where time is limited, too.
+        # Prepare meshes now: the time of the first check may be limited. `extremes` of meshes
+        # fixed to the root are computed only when a check needs them: the servo adds world
+        # objects between two steps, where time is limited, too.
         for item in pairs.items:
             if item.mesh is not None:
                 item.mesh.geometry  # noqa: B018
@@ -53,9 +53,9 @@ class ContactCheck:
 
     def distance(self, k: int) -> coal.DistanceResult:
         """
-        Return the distance of pair k, found in contact by the last `touching` of this thread.
+        Return the distance of pair k, which this thread's last `touching` found in contact.
 
-        The distance of a mesh is that of its triangles: an upper bound in penetration.
+        A mesh is measured by its triangles, which gives an upper bound in penetration.
         """
         pairs = self._pairs if self.certain[k] else self._triangles
         pairs.data.distanceRequests[k] = DISTANCE_REQUEST
@@ -71,7 +71,7 @@ class ContactCheck:
         pairs, data = self._pairs, self._pairs.robot.scratch_data()
         pin.forwardKinematics(pairs.robot.model, data, q)
         pairs.place(data)
-        # order: the last pair in contact, pairs whose hulls decide, pairs with triangles
+        # order: the last pair in contact, pairs whose hulls decide, pairs that need triangles
         near.sort(key=self.certain.__getitem__, reverse=True)
         last = self._last     # a local copy: other threads change it
         if last in near:
@@ -101,7 +101,7 @@ class ContactCheck:
         return triangles
 
     def _contains(self, k: int) -> bool:
-        """Return whether one item of pair k, whose surfaces do not intersect, is in the other."""
+        """Return whether one item of pair k is in the other; their surfaces do not intersect."""
         i, j = self._pairs.pairs[k].tolist()
         one, other = self._pairs.items[i], self._pairs.items[j]
         at, there = self._triangles.data.oMg[i], self._triangles.data.oMg[j]
@@ -113,7 +113,7 @@ class ContactCheck:
 def _is_within(inner: CollisionGeometry, at: pin.SE3, outer: CollisionGeometry,
                there: pin.SE3) -> bool:
     """Return whether a body of `inner` is inside the mesh of `outer`; their surfaces are apart."""
-    # coal treats other shapes as solid and would have reported the contact already
+    # coal treats shapes other than meshes as solid, and has already found no contact
     if outer.mesh is None:
         return False
     to_outer = there.actInv(at)

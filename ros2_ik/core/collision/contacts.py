@@ -10,7 +10,7 @@ from ros2_ik.core.arrays import Array
 @dataclass(frozen=True)
 class Contact:
     """
-    A contact of two links or objects, by name or id.
+    A contact of two links or objects, given by name or id.
 
     `depth` is the penetration including padding [m]; `point` (3,) is the middle of the overlap in
     the root frame [m].
@@ -37,10 +37,10 @@ class Distances(NamedTuple):
     """
     Distances of k pairs, nearest first; vectors are in the root frame.
 
-    `distance` (k,) [m] is negative in penetration: minus the smallest translation that separates
-    the two. `normal` (k, 3) points from the first to the second of `names`; `first_point` and
-    `second_point` (k, 3) are the nearest points [m]. `jacobian` (k, nv) is the derivative of the
-    distance w.r.t. q.
+    `distance` (k,) [m] is negative in penetration: minus the length of the shortest translation
+    that separates the two. `normal` (k, 3) points from the first to the second of `names`;
+    `first_point` and `second_point` (k, 3) are the nearest points [m]. `jacobian` (k, nv) is the
+    derivative of the distance w.r.t. q.
     """
 
     names: tuple[tuple[str, str], ...]

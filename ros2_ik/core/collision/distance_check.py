@@ -1,4 +1,4 @@
-"""Signed distances with gradients between convex parts."""
+"""Signed distances between convex parts, and their gradients."""
 
 from bisect import insort
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ class DistanceCheck:
         pairs = self._pairs
         # items of the objects moved last, see `_items_of`
         self._moving: tuple[Sequence[str], Indices, Indices, Array] | None = None
-        # poses of the moved items' objects, and items whose pose Pinocchio's model does not have
+        # for moved items: pose of the object, and True if Pinocchio's model has an older pose
         self._poses = np.empty((len(pairs.items), 4, 4))
         self._is_stale = np.zeros(len(pairs.items), dtype=bool)
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
@@ -47,7 +47,7 @@ class DistanceCheck:
         self._fill_slopes = fill_distance_slopes.run    # compile now
 
     def is_outdated(self) -> bool:
-        """Return whether missing convex parts are on disk now; checks once per LOOK_AGAIN."""
+        """Return whether missing convex parts are on disk; checks at most once per LOOK_AGAIN."""
         if not self._waiting or time.monotonic() < self._looked + LOOK_AGAIN:
             return False
         self._looked = time.monotonic()
@@ -64,7 +64,7 @@ class DistanceCheck:
         self._poses[numbers], self._is_stale[numbers] = of_items, True
 
     def _items_of(self, names: Sequence[str]) -> tuple[Indices, Indices, Array]:
-        """Return objects' items: numbers, indices in `names`, centres (m, 4, 4) in the object."""
+        """Return the objects' items: numbers, indices in `names`, box centres (m, 4, 4)."""
         index = {name: i for i, name in enumerate(names)}
         found = [(number, index[item.name], item.in_object)
                  for number, item in enumerate(self._pairs.items)
@@ -74,8 +74,8 @@ class DistanceCheck:
         return numbers, places, in_object @ self.near_pairs.centres[numbers]
 
     def _place(self, data: pin.Data, pairs: Indices) -> pin.GeometryData:
-        """Place all items as in `data`; moved objects are updated only if they are in `pairs`."""
-        # updating all moved objects in Pinocchio's model would take longer than a step
+        """Place items at the joint placements in `data`; skip moved objects outside `pairs`."""
+        # updating all moved objects in Pinocchio's model would take longer than a servo step
         if self._moving:
             items = self._pairs.pairs[pairs].ravel()
             for number in np.unique(items[self._is_stale[items]]).tolist():
@@ -85,12 +85,12 @@ class DistanceCheck:
         return self._pairs.place(data)
 
     def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
-        """Yield the contacts of the pairs in contact at q; `data` has joint placements."""
+        """Yield the deepest contact of each `touching` pair; `data` has joint placements at q."""
         placed = self._place(data, np.arange(len(self._pairs)))
         least = self.near_pairs.follow(q).least
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
-            # rounding may give a contact a small positive distance: take the nearest parts
+            # if rounding makes the bounds of all parts positive, take the nearest parts
             near = parts[least[parts] <= 0.0].tolist() or [int(parts[least[parts].argmin()])]
             found = [self._contact(k, placed) for k in near]
             yield max(found, key=lambda contact: contact.depth)
@@ -100,21 +100,21 @@ class DistanceCheck:
         pin.computeDistance(self._pairs.model, placed, k)
         result = placed.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
-        # a positive distance is rounding: convex parts contain the mesh, so they touch, too
+        # the parts contain the mesh, so they touch, too: a positive distance is a rounding error
         depth = max(float(self._margins[k] - result.min_distance), 0.0)
         return Contact(*self._pairs.names[k], depth, tuple(point.tolist()))
 
     def distances(self, data: pin.Data, at: PairsAt, reach: Array | float,
                   most: int | None) -> Distances:
         """
-        Return the distances below their `reach` (p,) [m], at most the `most` nearest.
+        Return the distances below `reach`, one value or (p,) [m], at most the `most` nearest.
 
         `data` has joint placements and Jacobians at `at.q`. `at.least` is set to the exact
         distance for each pair whose distance was computed.
         """
         found: list[tuple[float, int]] = []
         computed, farthest = list[float](), np.inf
-        # pairs by their lower bounds, the nearest first; NaN counts as near
+        # pairs in ascending order of their lower bounds; NaN counts as near
         near, = (~(at.least >= reach)).nonzero()
         near = near[at.least[near].argsort(kind='stable')]
         placed = self._place(data, near)
@@ -169,7 +169,7 @@ def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
             hull.geometry for hull in item.mesh.convex_solids]
         items += [item._replace(geometry=part, mesh=None) for part in parts]
         owners += [i] * len(parts)
-    # a pair of parts is checked if the pair of their items is
+    # check a pair of parts if the pair of their items is checked
     owner = np.array(owners, dtype=np.intp)
     model = PairModel(pairs.robot, items, pairs.chosen[np.ix_(owner, owner)])
     # matrix (items, items) of indices of pairs; -1: not checked

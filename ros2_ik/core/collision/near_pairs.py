@@ -25,8 +25,8 @@ class PairsAt(NamedTuple):
 
     `placed` (i, 12) are the boxes' placements; `least` (p,) are lower bounds of signed distance
     minus margin [m]; `closing` (p,) is an upper bound on each distance's decrease since the
-    previous configuration [m]. `nearest` is the smallest of `least` as first computed, before
-    bounds are replaced by exact distances [m].
+    previous configuration [m]. `nearest` [m] is the smallest bound in `least` before
+    `DistanceCheck.distances` replaces bounds by exact distances.
     """
 
     q: Array
@@ -37,17 +37,17 @@ class PairsAt(NamedTuple):
 
 
 class NearPairs:
-    """Finds the pairs (p, 2) of items whose boxes are at most `margins` (p,) [m] apart."""
+    """Finds which of the `pairs` (p, 2) of items have boxes at most `margins` (p,) [m] apart."""
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
         bodies, joints = _bodies(robot), [item.joint for item in items]
         lower, upper = boxes_of(items)
-        # the centres of the items' boxes, as poses in the items
+        # poses of the centres of the items' boxes, relative to the items
         self.centres = np.zeros((len(items), 4, 4))
         self.centres[:] = _IDENTITY
         self.centres[:, :3, 3] = (lower + upper) / 2
-        # loop arguments: a program whose frames are the boxes, with four empty tables of functions
+        # loop arguments: a program without functions, whose frames are the boxes (see `layout_of`)
         layout = np.concatenate([bodies.layout, bodies.node[joints], _TABLES])
         layout[2] = len(items)
         numbers = np.zeros(len(bodies.numbers) + 12 * len(items))
@@ -61,7 +61,7 @@ class NearPairs:
         self._near, self._follow = near_pairs.run, follow_pairs.run    # compile now
 
     def place(self, numbers: Indices | slice, T: Array) -> None:
-        """Set poses T (k, 4, 4) of boxes' centres in the tree's bodies, or in the root."""
+        """Set poses T (k, 4, 4) of box centres, relative to bodies of the tree or to the root."""
         self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
         self._boxes[numbers, 9:] = T[:, :3, 3]
 
@@ -104,7 +104,7 @@ def _bodies(robot: Robot) -> _Bodies:
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))
     tree = tree_of(robot, frames, tuple(robot.joint_names), robot.neutral)
-    # the tree's body frames have z along the joint axis: poses of joint frames in body frames
+    # the z axis of a body frame of the tree is the joint axis, unlike in Pinocchio's joint frames
     mounts = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
               for row, frame in zip(tree.mounting, frames, strict=True)]
     motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])

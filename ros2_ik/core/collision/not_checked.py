@@ -1,4 +1,4 @@
-"""Sentences on what a collision checker does not check, and a robot's self-collision checker."""
+"""Reports of what a collision checker does not check; a robot's self-collision checker."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +16,7 @@ COLLISIONS_OFF = 'collisions: not checked'
 
 
 class OwnCollisions(NamedTuple):
-    """The self-collision checker of a robot, and what it does not check."""
+    """The self-collision checker of a robot, and sentences on what it does not check."""
 
     checker: CollisionChecker | None    # None: a robot without collision elements
     not_checked: tuple[str, ...]
@@ -27,9 +27,9 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     """
     Return the self-collision checker of a robot, cached per Robot object.
 
-    `meshes` is as in `robot_geometry`. Collision elements that cannot be read, or whose mesh is
-    not found, raise InvalidSceneError with `missing_meshes` 'refuse'; with 'skip' they are left
-    out and named in `not_checked`.
+    `meshes` is as in `robot_geometry`. If collision elements cannot be read, or their meshes are
+    not found, raises InvalidSceneError; with `missing_meshes` 'skip', these elements are left out,
+    and `not_checked` names their links.
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
@@ -48,7 +48,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
 @lru_cache(maxsize=8)
 def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
     checker = CollisionChecker(robot, Scene(robot), meshes, 'skip')
-    # a checker without pairs is kept if geometry is missing
+    # keep a checker without pairs if geometry is missing: the caller reports the missing geometry
     is_used = checker.pair_count or checker.geometry.left_out
     return OwnCollisions(checker if is_used else None, not_checked(checker))
 
@@ -57,8 +57,8 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     """
     Return sentences on what a checker does not check, with a remedy where there is one.
 
-    The sentences count and name links without geometry, links with missing meshes, and pairs that
-    are left out without being disabled in an SRDF.
+    The sentences count and name links without geometry, links with missing meshes, and guessed
+    pairs (see `SelfPairs`). If adjacent links are not checked, a further sentence says so.
     """
     return _gaps(checker.robot, checker.geometry, checker.scene.guess_pairs)
 
@@ -70,7 +70,7 @@ def _gaps(robot: Robot, geometry: RobotGeometry, guess_pairs: bool) -> tuple[str
         why = (f"of robot '{robot.name}' nothing could be read: {geometry.warnings[0]}"
                if lost else f"robot '{robot.name}' has no collision elements in its URDF")
         return (f'{COLLISIONS_OFF} ({why})',)
-    # links without geometry, links with missing geometry, pairs left out because of samples
+    # links without geometry, links with missing geometry, guessed pairs
     named = {*geometry.links, *lost}
     bare = [link for link in robot.tree.links if link not in named]
     pairs = self_pairs(robot, geometry)

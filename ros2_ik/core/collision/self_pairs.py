@@ -32,7 +32,7 @@ Pair = tuple[str, str]
 @dataclass(frozen=True)
 class SelfPairs:
     """
-    Pairs of links with geometry; the two names are in alphabetical order.
+    Pairs of links with geometry; the two names of a pair are in alphabetical order.
 
     `checked` are the pairs to check; `allowed` are the other pairs, each with the reason.
     """
@@ -60,15 +60,15 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
     Not checked are:
     - pairs that no joint moves relative to each other;
     - pairs that the SRDF disables;
-    - pairs in contact in at least 90 % of 200 random configurations (fixed seed), unless the SRDF
-      enables the pair: an SRDF may omit such pairs;
-    - if the SRDF disables no pair, adjacent links: at most one moving joint, and no other link
-      with geometry, is between them;
-    - if the SRDF disables no pair, pairs in contact in the neutral state that are nowhere deeper
-      than 1 mm. (MoveIt's setup assistant leaves out all pairs in contact there; here deeper
-      contacts stay checked, as the neutral posture itself may collide.)
+    - pairs in contact in at least 90 % of 200 random configurations (fixed seed): an SRDF may fail
+      to disable them;
+    - if the SRDF disables no pair: adjacent links, which have at most one moving joint and no
+      other link with geometry between them;
+    - if the SRDF disables no pair: pairs in contact in the neutral state that are at most 1 mm
+      deep there and in all samples. (MoveIt's setup assistant leaves out all pairs in contact
+      there; here, deeper contacts stay checked, as the neutral posture itself may collide.)
 
-    `geometry` defaults to the robot's geometry with exact meshes.
+    Contacts never exclude pairs that the SRDF enables. `geometry` defaults to exact meshes.
     """
     geometry = robot_geometry(robot) if geometry is None else geometry
     return _decide(robot.plain, geometry)
@@ -97,7 +97,7 @@ def counted(what: str, which: str, names: Sequence[str]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first MAX_NAMES names in one text, and the number of further names."""
+    """Return a text with the first MAX_NAMES names and the number of further names."""
     more = f' and {len(names) - MAX_NAMES} more' if len(names) > MAX_NAMES else ''
     return f'{", ".join(names[:MAX_NAMES])}{more}'
 
@@ -106,7 +106,7 @@ def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
     """Return pairs with at most one moving joint, and no link with geometry, between them."""
     ways: dict[str, list[tuple[str, int]]] = {}
     for joint in robot.tree.joints.values():
-        # floating and planar joints move links apart: links across them are not adjacent
+        # floating and planar joints move links far apart: links joined by them are not adjacent
         cost = {'fixed': 0, 'floating': 2, 'planar': 2}.get(joint.kind, 1)
         for one, other in ((joint.parent, joint.child), (joint.child, joint.parent)):
             ways.setdefault(one, []).append((other, cost))
@@ -145,8 +145,8 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
     """
     Return for each pair its fraction of samples in contact, and its depth [m].
 
-    The depth, by the hulls of meshes, is the largest one in the neutral state and all samples; it
-    is -1 for pairs without contact in the neutral state.
+    The depth of the meshes' hulls is the largest in the neutral state and all samples, or -1 for
+    a pair that is not in contact in the neutral state.
     """
     items = own_geometries(robot, geometry)
     wanted = set(pairs)

@@ -1,4 +1,4 @@
-"""Angles of a frame's axis: to a vector of another frame, or to the line of sight to a point."""
+"""Angles of a frame's axis with a vector of another frame or the line of sight to a point."""
 
 from dataclasses import dataclass
 import math
@@ -20,7 +20,7 @@ ANGLE, VECTOR, CHORD = range(3)     # numbers of the forms, in the order of `for
 
 def orthonormal_complement(axis: Numbers) -> Array:
     """Return two unit vectors perpendicular to a unit vector (3,) and to each other, (2, 3)."""
-    # project the coordinate axis that is least along n onto the plane perpendicular to n
+    # project the coordinate axis with the smallest component along n onto the plane normal to n
     n = v.vector([float(value) for value in axis], 0)
     lengths = [abs(value) for value in n]
     least = lengths.index(min(lengths))
@@ -34,13 +34,13 @@ def orthonormal_complement(axis: Numbers) -> Array:
 def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
               ) -> tuple[float, v.Vector, float, v.Vector, float, v.Vector]:
     """
-    Return the angle phi in [0, pi] between an axis and a unit vector u, then phi x and phi y.
+    Return phi, phi x and phi y, each followed by its gradient w.r.t. the unit vector u.
 
-    Each is followed by its gradient w.r.t. u; that of phi is a unit vector perpendicular to u.
-    `one` and `two` are the `orthonormal_complement` of the axis. The unit vector along u's
-    component perpendicular to the axis is x one + y two; it is `one` if u is parallel or
-    antiparallel to the axis. The vector phi (x, y) is zero only along the axis, where it is
-    smooth; opposite to the axis its length is pi.
+    phi is the angle in [0, pi] between u and the axis; its gradient is a unit vector perpendicular
+    to u. `one` and `two` are the `orthonormal_complement` of the axis. x one + y two is the unit
+    vector along u's component perpendicular to the axis, and equals `one` if that component is
+    zero. The vector phi (x, y) is zero only if u is parallel to the axis, and is smooth there; if
+    u is antiparallel, the vector has length pi.
     """
     # components of u along one, two and the axis
     x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
@@ -55,7 +55,7 @@ def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
         stretch = phi / max(sine, NEAR)
     else:
         stretch = phi / sine if sine > ALIGNED else 1.0
-    # gradient: the direction perpendicular to u in the plane of the angle, away from the axis
+    # gradient of phi: perpendicular to u, in the plane of the angle, away from the axis
     outward = v.add(v.scale(x, one), v.scale(y, two))
     along = v.sub(v.scale(cosine, outward), v.scale(sine, axis))
     # derivative of the direction (x, y), scaled by phi
@@ -70,9 +70,9 @@ FLAT = 1e-3   # least slope of the chord's length; the true slope is 0 opposite 
 @part
 def _row(W: v.Buffer, i: int, A: v.Floats, turned: v.Vector, gradient: v.Vector) -> None:
     """
-    Set row i of W to the wrench of a gradient w.r.t. the vector, in the axes of A.
+    Set row i of W to the wrench of a gradient w.r.t. the vector of `frame`.
 
-    `turned` is the vector in the root frame's axes.
+    `gradient` is in the axes of A; `turned` is the vector in the root frame's axes.
     """
     # rate g . (w x a) = (a x g) . w: a pure moment
     v.moment(W, i, v.cross(turned, v.rotate(A, gradient)))
@@ -89,8 +89,8 @@ class AngleBetweenVectors(FormedFunction):
     """
     Angle between `vector` of `frame` and `other_vector` of `relative_to`.
 
-    a and b are the unit vectors, phi is the angle between them, t the unit vector along the
-    component of a perpendicular to b:
+    a and b are the two vectors, scaled to length 1; phi is the angle between them; t is the unit
+    vector along the component of a perpendicular to b:
 
         angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
         vector  phi t                         [rad], along two axes perpendicular to b
@@ -98,14 +98,14 @@ class AngleBetweenVectors(FormedFunction):
                                               1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
 
     angle: the gradient is a unit moment perpendicular to a and b. It is not unique where a and b
-    are parallel or antiparallel; there it is a moment about one fixed axis. Bounds of exactly 0 or
-    exactly pi replace the angle by the vector.
+    are parallel or antiparallel; there it is a moment about one fixed axis. If the bounds allow
+    only 0, or only pi, solvers use the vector instead (for pi, with the opposite of b).
 
     vector: smooth where a and b are parallel. Where they are antiparallel, it has length pi in one
-    fixed direction; nearby, one derivative grows without bound and is limited to pi * 1e3.
+    fixed direction; nearby, one derivative grows up to a limit of pi * 1e3.
 
-    chord: smooth everywhere. Where a and b are antiparallel, its length (and a cost) is greatest
-    and has gradient zero, but the Jacobian keeps a slope of 1e-3 in one fixed plane.
+    chord: smooth everywhere. Where a and b are antiparallel, the chord's length (and a cost) has
+    its maximum and gradient zero, but the Jacobian keeps a slope of 1e-3 in one fixed plane.
     """
 
     frame: Frame
@@ -142,9 +142,9 @@ class AngleBetweenVectors(FormedFunction):
             if missing > 0.0:
                 missing /= v.norm(chord)
             for i in range(3):
-                # rounding can exceed 2
+                # rounding can make a component exceed 2
                 f[i] = min(max(chord[i], -2.0), 2.0)
-                # gradient of component i, plus the missing slope along the direction of the chord
+                # gradient of component i, plus its share of the missing slope of the length
                 unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
                 _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
 
@@ -157,7 +157,7 @@ CLOSE = 1e-3      # distance below which the gradient, 1 / distance, no longer g
 def _ray_row(W: v.Buffer, i: int, B: v.Floats, target: v.Vector, distance: float,
          gradient: v.Vector) -> None:
     """Set row i of W to the wrench of a gradient w.r.t. the direction of the line of sight."""
-    # negative: a motion of the frame moves the target backwards in the frame
+    # negative: seen from the frame, the target moves opposite to the frame
     v.force(W, i, target, v.scale(-1.0 / max(distance, CLOSE), v.rotate(B, gradient)))
 
 
@@ -178,14 +178,14 @@ class GazeAngle(FormedFunction):
         angle   phi = atan2(|u - (u . n) n|, u . n)   in [0, pi] [rad]
         vector  phi t                                 [rad], along two axes perpendicular to n
 
-    An upper bound of the angle is a cone, of any half angle up to pi. The angle is not
-    differentiable at 0 and pi; there the gradient lies in one fixed plane. Bounds of exactly 0 or
-    exactly pi replace the angle by the vector, which is smooth if the target is straight ahead. If
-    the target is straight behind, the vector has length pi in one fixed direction; near there one
-    derivative grows without bound and is limited to pi * 1e3 / distance.
+    An upper bound of the angle keeps the target in a cone, of any half angle up to pi. The angle
+    is not differentiable at 0 and pi; there the gradient lies in one fixed plane. If the bounds
+    allow only 0, or only pi, solvers use the vector instead (for pi, with -n). The vector is
+    smooth if the target is straight ahead. If the target is straight behind, the vector has length
+    pi in one fixed direction; nearby, one derivative grows up to a limit of pi * 1e3 / distance.
 
-    A target at the origin (within 1e-9 m) counts as straight behind: only a bound of pi allows
-    it. From there, a descent moves the frame along -n until the target is ahead. The
+    A target at the origin (within 1e-9 m) counts as straight behind: only an upper bound of pi
+    allows it. From there, a descent moves the frame along -n until the target is ahead. The
     gradient grows as 1 / distance down to 1e-3 m.
     """
 

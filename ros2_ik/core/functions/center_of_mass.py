@@ -26,11 +26,11 @@ class CenterOfMass(KinematicFunction):
         f = c, or A c
 
     B is `relative_to` (default: the root frame), which may move. `links` are by default all links
-    that move relative to the root frame; named links count even if they are fixed. A and an upper
-    bound b keep the centre in the polyhedron A c <= b. Smooth everywhere.
+    that move relative to the root frame; named links count even if they are fixed. With A, an
+    upper bound b keeps the centre in the polyhedron A c <= b. Smooth everywhere.
 
     Raises InvalidConstraintError for unknown axes, for A without 3 columns and for A together with
-    axes; when bound to a robot, InvalidConstraintError if the links have no mass and
+    axes. When bound to a robot, raises InvalidConstraintError if the links have no mass, and
     UnknownLinkError for an unknown link.
     """
 
@@ -92,7 +92,7 @@ class CenterOfMass(KinematicFunction):
         return self._matrix @ c, self._matrix @ J
 
     def masses(self, robot: Robot, offsets: Array | float = 0.0) -> Masses:
-        """Return the `Masses` of the function f - offsets; offsets (m,) [m]."""
+        """Return the `Masses` of the function f - offsets; offsets are a number or (m,) [m]."""
         bodies, count = self._counted(robot), len(self.labels)
         rows = np.column_stack([self._matrix, np.full(count, offsets)])
         return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
@@ -101,13 +101,13 @@ class CenterOfMass(KinematicFunction):
 
 class _Bodies(NamedTuple):
     """
-    The counted links of one robot.
+    The links of one robot that count for the centre of mass.
 
-    `model` is the robot with the masses of the counted links only; `share` is the moving fraction
-    of the counted mass. `fixed` (3,) is the contribution of fixed links to the centre [m].
-    `joints` are the names of the joints that change the function, `moving` (nv,) is 1 in their
-    columns. `lumps` maps one link of each joint to (4,): the mass fraction that the joint carries
-    directly, and the position of that mass in the link frame [m].
+    `model` is the robot with the masses of these links only; `share` is the fraction of their mass
+    that joints move. `fixed` (3,) is the contribution of fixed links to the centre [m]. `joints`
+    are the names of the joints that change the function; `moving` (nv,) is 1 in their columns.
+    `lumps` maps one link of each joint to (4,): the mass fraction that the joint carries directly,
+    and the position of that mass in the link frame [m].
     """
 
     model: pin.Model
@@ -156,7 +156,7 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
 @dataclass(frozen=True, eq=False)
 class SupportPolygon(KinematicFunction):
     """
-    Signed distances of the centre of mass from the edges of a polygon, projected along `up`, (m,).
+    Signed distances (m,) of the centre of mass, projected along `up`, from a polygon's edges.
 
         f_i = n_i . (c - p_i)     [m], negative outside; n_i points inwards, perpendicular to `up`
 
@@ -165,7 +165,7 @@ class SupportPolygon(KinematicFunction):
     CenterOfMass. A lower bound is a margin: 0 keeps the centre of mass above the polygon.
     Labels are 'edge i-j [m]', from corner i to corner j. Smooth everywhere.
 
-    Raises InvalidConstraintError for corners on one line, and the errors of CenterOfMass.
+    Raises InvalidConstraintError for projected corners on one line, and errors of CenterOfMass.
     """
 
     corners: Points
@@ -186,7 +186,7 @@ class SupportPolygon(KinematicFunction):
         except scipy.spatial.QhullError:
             raise InvalidConstraintError('corners must span an area, but projected along up the '
                                          f'{len(corners)} corners lie on a line') from None
-        # counterclockwise about `up`, from the leftmost corner
+        # counterclockwise about `up`, starting at the corner with the smallest x in `flat`
         hull = np.roll(hull, -np.lexsort(flat[hull].T[::-1])[0])
         ends = np.roll(hull, -1)
         edges = corners[ends] - corners[hull]

@@ -24,7 +24,7 @@ class CheckedDistance(KinematicFunction):
     """
     A function of the distances of a collision checker.
 
-    Meshes without convex parts are replaced by their hulls, see `CollisionChecker.make_parts`.
+    Meshes without convex parts are replaced by their hulls (see `CollisionChecker.make_parts`).
     """
 
     periodic = True
@@ -55,9 +55,9 @@ class MinimumDistance(CheckedDistance):
 
     A lower bound keeps all pairs apart. Instead of one smoothed minimum, each of the nearest pairs
     has a row of its own, so that one step separates all of them. With one row, an upper bound
-    keeps at least one pair near. Not differentiable where two distances are equal or nearest
-    points jump along parallel faces; there, one of the possible gradients is returned. Rows at
-    `influence` have gradient 0; without pairs all rows are at `influence`.
+    keeps at least one pair near. The rows are not differentiable where two distances are equal or
+    nearest points jump along parallel faces; there, the Jacobian has one of the possible
+    gradients. Rows at `influence` have gradient 0; without pairs all rows are at `influence`.
     """
 
     influence: Length = 0.2
@@ -83,9 +83,9 @@ class PairDistance(CheckedDistance):
 
         f = d     [m]; in penetration, minus the length of the shortest separating translation
 
-    If the two have several collision geometries, the nearest pair counts, even if the scene allows
-    their collision. Not differentiable where nearest points jump; the gradient there is that of
-    one of these points.
+    If the two have several collision geometries, the nearest pair counts. Collisions that the
+    scene allows count, too. The distance is not differentiable where nearest points jump; there,
+    the gradient is that of one of these points.
 
     Raises UnknownNameError for names without geometry, and InvalidConstraintError if no joint
     moves one of the two relative to the other.
