@@ -151,8 +151,7 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
     # `path_motion` raises the error for a wrong number of limits
     if len(limits.velocity) != len(own):
         return limits
-    # a velocity limit of 0 in the URDF means no limit
-    return replace(limits, velocity=np.minimum(limits.velocity, np.where(own > 0, own, np.inf)))
+    return replace(limits, velocity=np.minimum(limits.velocity, own))
 
 
 def _write(motion: 'Motion', file: str) -> None:

@@ -108,9 +108,7 @@ def _narrowed(leader: Joint, follower: Joint) -> Joint:
             f'[{ends[0]:g}, {ends[1]:g}]')
     # a full turn of the leader may leave the mimic joint at another position
     kind = 'revolute' if leader.kind == 'continuous' else leader.kind
-    # URDF files often give mimic joints a velocity limit of 0: count it as no limit
-    velocity = (follower.velocity_limit / abs(multiplier) if follower.velocity_limit > 0
-                else math.inf)
     # adding 0.0 turns -0.0 into 0.0
     return replace(leader, kind=kind, lower=lower + 0.0, upper=upper + 0.0,
-                   velocity_limit=min(leader.velocity_limit, velocity))
+                   velocity_limit=min(leader.velocity_limit,
+                                      follower.velocity_limit / abs(multiplier)))

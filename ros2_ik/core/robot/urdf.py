@@ -130,6 +130,8 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
     velocity = number('limit', 'velocity', math.inf)
     if velocity < 0:
         raise RobotDescriptionError(f"joint '{name}': velocity limit {velocity:g} is negative")
+    # exporters write 0 for an absent limit; MoveIt and Pink ignore a velocity limit of 0, too
+    velocity = velocity or math.inf
     if kind not in ('revolute', 'prismatic') or not {'lower', 'upper'} & given['limit'].keys():
         return -math.inf, math.inf, velocity
     # in the URDF specification, a missing limit is 0 if the other limit is present

@@ -152,8 +152,8 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
         if not accept(eased, end.q).violations:
             names = ' and '.join(ROTATIONS[axis] for axis in axes)
             numbers = ' '.join(f'{weight:g}' for weight in weights)
-            return (f'{len(problem.active.columns)} joints do not reach all axes of the target '
-                    f'within their limits; with {names} free (weights {numbers}) they do')
+            return (f'{len(problem.active.columns)} joints cannot reach all axes of most targets; '
+                    f'with {names} free (weights {numbers}) they reach this one')
     return ''
 
 

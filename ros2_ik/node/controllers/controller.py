@@ -196,8 +196,8 @@ def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters')
     """Return the velocity, acceleration and jerk limits of joints, without scaling."""
     def chosen(kind: str, usual: float) -> Array:
         return np.array([parameters.limit(joint, kind) or usual for joint in joints])
-    # the smaller of the velocity limits in URDF and parameters; 0 means unset
-    of_urdf = [robot.joint(joint).velocity_limit or math.inf for joint in joints]
+    # the smaller of the velocity limits in URDF and parameters
+    of_urdf = [robot.joint(joint).velocity_limit for joint in joints]
     velocity = np.minimum(of_urdf, chosen('velocity', math.inf))
     return MotionLimits(
         np.where(np.isinf(velocity), parameters.default_max_velocity, velocity),

@@ -167,7 +167,7 @@ class JointStates:
     def set_robot(self, robot: Robot) -> None:
         """Adopt the speed limits of a robot's joints; keep only the last reading of each joint."""
         limits = ((joint, joint.velocity_limit) for joint in robot.joints if joint.is_scalar)
-        self._limits = {joint.name: (limit if 0 < limit < math.inf else UNLIMITED,
+        self._limits = {joint.name: (limit if limit < math.inf else UNLIMITED,
                                      joint.kind == 'continuous') for joint, limit in limits}
         self._joints = {name: self._history(name, old.reading)
                         for name, old in self._joints.items()}

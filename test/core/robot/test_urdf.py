@@ -124,6 +124,12 @@ def test_absent_limits_are_infinite(kind, given, lower, upper):
     assert (robot.lower[0], robot.upper[0]) == (lower, upper)
 
 
+def test_velocity_limit_0_counts_as_absent():
+    robot = Robot.from_urdf(urdf(joint('j', 'revolute', 'a', 'b', axis=X, limits=(-1.0, 1.0),
+                                       velocity=0.0)))
+    assert robot.joints[0].velocity_limit == robot.velocity_limits[0] == float('inf')
+
+
 @pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
 @pytest.mark.parametrize('given', ['', '<limit effort="1" velocity="2"/>'])
 def test_absent_limits_are_a_warning(kind, given):
