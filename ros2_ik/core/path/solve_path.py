@@ -205,9 +205,10 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     if condition > MAX_CONDITION:
         return (Status.NO_IK_SOLUTION, 'singularity',
                 f'{text}; the arm is near a singularity (condition number {condition:.3g})')
-    # if the step to the other configuration is short, a contact in between prevented the step
+    # if the step to the other configuration is short, the motion in between was refused
     if largest_step(q, found.best_q) <= step:
-        return Status.NO_IK_SOLUTION, 'contact', 'there is a contact on the way to the next pose'
+        return (Status.NO_IK_SOLUTION, 'contact', 'the motion to the next pose is not allowed: '
+                'between the poses, there is a contact, or the tool leaves the path')
     return Status.NO_IK_SOLUTION, 'step', text
 
 
