@@ -132,7 +132,8 @@ class Session:
         """
         Move the target of `tip` to T (4, 4), and solve.
 
-        If the answer is not accepted when the target is `released`, a longer search follows.
+        If the answer is not accepted at the end of the drag (`released`), solve once more, with
+        the timeout of the problem.
         """
         self.targets[tip] = T
         self.solve(dragging=True)
