@@ -32,7 +32,7 @@ Joints = frozenset[str]
 @dataclass(frozen=True)
 class Defaults:
     """
-    Defaults for fields that a request leaves empty, and upper limits for other fields.
+    Defaults for fields that a request leaves empty, and limits of `timeout` and `solutions`.
 
     The node has a parameter of the same name for each field; the description of the parameter
     explains the field.

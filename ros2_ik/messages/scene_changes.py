@@ -1,8 +1,8 @@
 """
 Application of CollisionObject and AttachedCollisionObject messages to a Scene.
 
-The semantics are those of MoveIt (moveit_core/planning_scene/src/planning_scene.cpp), with one
-difference: a message is applied completely or not at all.
+The semantics follow MoveIt (moveit_core/planning_scene/src/planning_scene.cpp), but a message is
+applied completely or not at all, and APPEND differs (docs/moveit.md).
 """
 
 from collections.abc import Callable, Sequence

@@ -44,7 +44,7 @@ LINE_LENGTH = 40                # letters in a line of the text
 SCALE = 0.25                    # size of the handles [m]
 BALL = Sphere(0.03)             # handle for free motion and for the menu [m]
 COS_45 = math.sqrt(0.5)         # w of a quaternion of 90 degrees
-# x y z of the quaternions that turn the x axis of a control to each axis of the marker
+# x y z of the quaternions that align a control's x axis with each axis of the marker (-z for z)
 AXES = {'x': (COS_45, 0.0, 0.0), 'y': (0.0, 0.0, COS_45), 'z': (0.0, COS_45, 0.0)}
 
 

@@ -90,7 +90,7 @@ class AngleBetweenVectors(FormedFunction):
     Angle between `vector` of `frame` and `other_vector` of `relative_to`.
 
     a and b are the two vectors, scaled to length 1; phi is the angle between them; t is the unit
-    vector along the component of a perpendicular to b:
+    vector along a - (a . b) b:
 
         angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
         vector  phi t                         [rad], along two axes perpendicular to b

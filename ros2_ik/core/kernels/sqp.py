@@ -217,7 +217,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             bfgs_correction[:] = 0.0
             damping, fresh = 1e-2, True
             continue
-        # line search: d, d with a second-order correction, then shorter steps
+        # line search: try d, then d with a second-order correction, then shorter steps
         iteration += 1
         after[:] = x
         moved[:] = d

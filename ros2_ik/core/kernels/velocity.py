@@ -277,7 +277,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     if not fill(at, parameters, addresses, x, work, rows[row.VALUE], J):
         return INTERRUPTED, 0.0
     given[row.VALUE] = rows[row.VALUE, :m]
-    # the sum also overflows if differences of the values may overflow
+    # one sum tests all numbers: it is not finite if a number is not finite, or if it overflows
     is_used = rows[row.KIND] != row.UNUSED
     if not math.isfinite(rows[row.VALUE][is_used].sum() + J[is_used].sum()):
         return NOT_FINITE, 0.0

@@ -142,8 +142,8 @@ def _simplified(points: Array) -> Array:
     rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
     hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
-    # scale about the centre until the hull contains all points: by the largest ratio of a point's
-    # distance from the centre to a face's distance, both along the normal of the face
+    # scale about the centre until the hull contains all points, by the largest ratio of the
+    # distances of a point and of a face, both measured from the centre along the face's normal
     centre = few.mean(axis=0)
     face_distances = -(planes[:, :3] @ centre + planes[:, 3])
     ratios = (planes[:, :3] @ (points - centre).T).max(axis=1) / face_distances

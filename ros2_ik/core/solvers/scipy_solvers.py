@@ -1,4 +1,4 @@
-"""The solvers `bfgs` and `slsqp`: SciPy's L-BFGS-B and SLSQP, without floating joints."""
+"""The solvers `bfgs` and `slsqp`: SciPy's L-BFGS-B and SLSQP; they reject floating joints."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

@@ -101,8 +101,8 @@ class PoseSolver:
     """
     Solves for target poses of the same `tips` in a loop, with all preparations done once.
 
-    The fields are the arguments of `solve_pose`, which caches one PoseSolver for each combination
-    of these arguments. `options` apply to each search.
+    The fields are arguments of `solve_pose`, which caches 32 PoseSolvers by all of them except
+    `scene` and `options`. `options` apply to each search.
 
         solver = PoseSolver(robot, 'tool0', options=SolveOptions(timeout=0.01))
         for T_base_target in poses:

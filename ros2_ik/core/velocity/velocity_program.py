@@ -189,8 +189,8 @@ class VelocityProgram:
         The form of a target depends on the function: a pose for frame tasks, a rotation for
         orientations, joint values for postures, a point (3,) for gaze tasks, a direction (3,) for
         axis alignment, numbers (m,) for other functions. Raises InvalidTargetError for an unknown
-        task, a wrong shape, numbers that are not finite, or a target for a task without target;
-        the task is then unchanged.
+        task, a wrong shape, numbers that are not finite, or a target for a task that has only a
+        velocity; the task is then unchanged.
         """
         self._task(task).set_target(target, velocity)
 

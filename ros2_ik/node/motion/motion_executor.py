@@ -201,7 +201,7 @@ class MotionExecutor:
 
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
         """Return the joints of the servo and of all motions accepted before this one."""
-        # later motions do not count: their own check is refused if it depends on this motion
+        # later motions are left out: their own path check rejects them if they depend on this one
         before = self._executions[:self._executions.index(execution)]
         owners = [*before, *([self.servo] if self.servo else [])]
         return frozenset(joint for owner in owners for joint in owner.joints)
