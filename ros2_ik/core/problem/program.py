@@ -98,7 +98,7 @@ class Program:
         return result
 
     def _fill(self, x: Array, f: Array, J: Array) -> None:
-        """Evaluate the Python functions at the active values x (nx,) into their rows of f and J."""
+        """Evaluate Python functions at the active values x (nx,) into their rows of f and J."""
         q = self.start.copy()
         q[self.active.q_slice] = x
         at = Configuration.of_checked(self.robot, q, self._data or self.robot.scratch_data())
