@@ -1,4 +1,4 @@
-"""The ROS-free library and its command for pip; a ROS workspace builds CMakeLists.txt instead."""
+"""Package the ROS-free library and its command for pip; ROS workspaces build CMakeLists.txt."""
 
 from setuptools import find_packages, setup
 

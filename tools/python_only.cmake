@@ -1,10 +1,10 @@
-# Included after project() of each package that tools/setup builds with ROS from PyPI: of an interface package only what
-# Python needs is generated, six of ten parts, and each part is compiled in one piece. This takes half the time.
+# CMake includes this file after project() of each package that tools/setup builds with ROS from PyPI. It limits interface
+# packages to the six of ten generators that Python needs, and compiles in unity builds. This halves the build time.
 find_package(ament_cmake REQUIRED)
 find_package(rosidl_default_generators REQUIRED)
 list(FILTER AMENT_EXTENSIONS_rosidl_generate_idl_interfaces EXCLUDE REGEX "_cpp:")
 
-# Target by target: the descriptions of types, in a library of their own, do not compile in one piece.
+# Only for these targets: the type descriptions, in the target of generator_c, do not compile in a unity build.
 function(compile_in_one_piece)
   foreach(part generator_py typesupport_c typesupport_fastrtps_c typesupport_introspection_c)
     if(TARGET ${PROJECT_NAME}__rosidl_${part})
