@@ -1,5 +1,5 @@
 """
-Draw the README's animation: a Panda's hand moves around a box, and each pose is solved from home.
+Draw the README's animation: a Panda's hand moves around a box; each pose is solved from home.
 
     tools/run python docs/animation.py
 """
@@ -49,7 +49,7 @@ def pose(*position: float) -> Array:
 
 
 def targets() -> Iterator[Array]:
-    """Yield poses (4, 4) around the box; the hand points down, with a tilt that changes."""
+    """Yield poses (4, 4) around the box; the hand points down, with a varying tilt."""
     for phase in np.linspace(0, 2 * np.pi, FRAMES, endpoint=False):
         lean = 0.25 * np.array([np.sin(phase), np.cos(phase)])
         T = pose(*MIDDLE + (0.17 * np.cos(phase), 0.25 * np.sin(phase),

@@ -1,5 +1,5 @@
 """
-Fill the tables of benchmarks.md from results/*.json and draw its plots, and the README's.
+Fill the tables of benchmarks.md from results/*.json; draw the plots of this page and README.
 
     tools/run python docs/benchmarks.py
 
@@ -88,7 +88,7 @@ def bars(rows: list[tuple[str, dict[str, float]]]) -> str:
         parts.append(f'<rect x="{at}" y="8" width="11" height="11" fill="{colours[peer]}"/>')
         parts.append(text(at + 16, 18, peer))
         at += 30 + 8 * len(peer)
-    parts.append(text(LABELS, 18, 'mean time over that of ros2_ik; right of 1 ros2_ik is faster'))
+    parts.append(text(LABELS, 18, 'mean time relative to ros2_ik (above 1: ros2_ik is faster)'))
     return '\n'.join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y + 24}" '
         'font-family="sans-serif" font-size="12">', '<rect width="100%" height="100%" '
@@ -124,7 +124,7 @@ def table(found: dict[str, Any]) -> str:
 
 
 def turn(problems: str) -> str:
-    """Return the turn of a solver in words, for '1 problem each' or '10 problems each'."""
+    """Return 'each problem' for '1 problem each', 'every 10 problems' for '10 problems each'."""
     count, noun, _ = problems.split()
     return f'every {count} {noun}' if count != '1' else f'each {noun}'
 
@@ -153,14 +153,14 @@ def cell(found: dict[str, Any] | None, limit: str) -> str:
 
 
 def filled(page: str, results: dict[str, dict[str, Any]]) -> str:
-    """Replace the sections between the HTML comments with the benchmarks' names."""
+    """Return the page with new sections between the comments that name the benchmarks."""
     for name, found in results.items():
         body = f'![ratios of mean times](results/{name}.svg)\n\n{table(found)}'
         start, end = f'<!-- {name} -->\n', '<!-- end -->'
         page, count = re.subn(f'{start}.*?{end}',
                               lambda _, text=f'{start}{body}\n{end}': text, page, flags=re.S)
         if count != 1:
-            raise SystemExit(f'{PAGE.name} has {count} places for {name}')
+            raise SystemExit(f'{PAGE.name} has {count} sections for {name}; valid: 1')
     return page
 
 

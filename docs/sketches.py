@@ -11,13 +11,13 @@ from xml.sax.saxutils import escape
 
 PICTURE = Path(__file__).with_name('sketches.svg')
 WIDTH, HEIGHT, COLUMNS, TOP = 230, 196, 4, 34      # panel size, columns, legend height [px]
-ALLOWED, EDGE = '#cdebc9', '#3c9a3c'               # of regions that bounds allow
+ALLOWED, EDGE = '#cdebc9', '#3c9a3c'               # colours of allowed regions
 OWN, GIVEN, LINK, INK = '#1f5fbf', '#d9660a', '#a9adb3', '#333'
 Point = tuple[float, float]
 
 
 class Sketch:
-    """Lines in a panel, x to the right and y upwards from its middle [px]."""
+    """Drawing in a panel, with x to the right and y up from the panel's centre [px]."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -137,7 +137,7 @@ def frame_pose(s: Sketch) -> None:
     s.text((-50, 22), 'reference', GIVEN)
     s.text((62, 50), 'frame', OWN)
     s.arc((38, 6), 30, 90, 110, ends=True)
-    s.caption('both: place and turn')
+    s.caption('both: position and rotation')
 
 
 def frame_position(s: Sketch) -> None:
@@ -164,7 +164,7 @@ def gaze_angle(s: Sketch) -> None:
     s.text(polar(89, tilt - 6, o), 'φ')
     s.text((44, 6), 'axis', OWN, 'start')
     s.text((target[0] + 10, target[1] + 12), 'target', GIVEN, 'start')
-    s.caption('φ ≤ upper: a cone of sight')
+    s.caption('φ ≤ upper: a viewing cone')
     s.text((-62, 58), 'origin', OWN)
 
 
@@ -198,7 +198,7 @@ def manipulability(s: Sketch) -> None:
     s.link((8, -50), (34, -6), (64, 44), width=11)
     s.oval((64, 44), (34, 4), -30, allowed=False)
     s.dot((64, 44))
-    s.text((-50, 42), 'moves all ways', EDGE)
+    s.text((-50, 42), 'all directions', EDGE)
     s.text((56, -6), 'nearly', INK, 'start')
     s.text((52, -20), 'singular', INK, 'start')
     s.caption('f ≥ lower: far from singular')
@@ -213,7 +213,7 @@ def minimum_distance(s: Sketch) -> None:
                                  ((-33, 31), (-62, 44), 'd2', (-44, 50))):
         s.path(start, end, stroke='#c22', width=2)
         s.text(at, name, '#c22', 'start')
-    s.caption('d1, d2, ... ≥ lower: stays free')
+    s.caption('d1, d2, ... ≥ lower: clearance')
 
 
 def pair_distance(s: Sketch) -> None:
@@ -303,7 +303,7 @@ def support_polygon(s: Sketch) -> None:
     s.dot((8, -14), OWN, 3)
     s.text((18, 44), 'c', OWN, 'start')
     s.text((-58, 34), 'corners', GIVEN)
-    s.caption('f ≥ lower: so far inside')
+    s.caption('f ≥ lower: inside, with margin')
 
 
 def user_function(s: Sketch) -> None:
@@ -332,17 +332,17 @@ def _graph(s: Sketch, *price: Point) -> None:
 def constraint(s: Sketch) -> None:
     s.area((-45, -40), (-45, 50), (45, 50), (45, -40))
     _graph(s)
-    s.text((0, 10), 'holds')
+    s.text((0, 10), 'allowed')
     s.text((-45, -56), 'lower', EDGE)
     s.text((45, -56), 'upper', EDGE)
-    s.caption('or there is no answer')
+    s.caption('otherwise: no solution')
 
 
 def cost(s: Sketch) -> None:
     _graph(s, *((x, -40 + 0.024 * (x - 5) ** 2) for x in range(-55, 66, 5)))
     s.path((5, -46), (5, 40), stroke=GIVEN, dashes='4 3')
     s.text((5, -58), 'target', GIVEN)
-    s.caption('small, if that can be')
+    s.caption('as small as possible')
 
 
 def soft_constraint(s: Sketch) -> None:
@@ -350,10 +350,10 @@ def soft_constraint(s: Sketch) -> None:
     _graph(s, *((x, -40 + 0.045 * max(-35 - x, x - 40, 0) ** 2) for x in range(-80, 86, 5)))
     s.text((-35, -56), 'lower', EDGE)
     s.text((40, -56), 'upper', EDGE)
-    s.caption('inside if that can be')
+    s.caption('inside if possible')
 
 
-USES = {'a constraint: hard': constraint, 'a cost': cost, 'a cost with bounds: soft':
+USES = {'constraint (hard)': constraint, 'cost': cost, 'cost with bounds (soft)':
         soft_constraint}
 SKETCHES: dict[str, Callable[[Sketch], None]] = {function.__name__: function for function in (
     angle_between_vectors, center_of_mass, frame_orientation, frame_pose, frame_position,
@@ -369,9 +369,9 @@ def picture() -> str:
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{COLUMNS * WIDTH}" '
              f'height="{TOP + rows * HEIGHT}" font-family="sans-serif" font-size="13">',
              '<rect width="100%" height="100%" fill="#fff"/>']
-    for x, words, color in ((16, 'green: what the bounds allow', EDGE),
+    for x, words, color in ((16, 'green: allowed region', EDGE),
                             (250, 'blue: of the frame', OWN),
-                            (430, 'orange: what it is compared with', GIVEN),
+                            (430, 'orange: reference, target, object', GIVEN),
                             (690, 'grey: links', '#777')):
         parts.append(f'<text x="{x}" y="22" fill="{color}" font-weight="bold">{words}</text>')
     for number, (name, draw) in enumerate(panels):

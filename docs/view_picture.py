@@ -22,14 +22,14 @@ from ros2_ik.view.page import Page  # noqa: E402
 PORT = 8099
 PICTURE = Path(__file__).with_name('viewer.png')
 FRAME = 10.0    # rendering time of one frame without a graphics card [s]
-TIP, TARGET = 'panda_link7', (0.45, 0.05, 0.395)    # this gizmo hides no contacts of the fingers
-JOINT1 = 1.3    # first joint of the robot, which then is beside the ghost [rad]
-# camera near the robot; its right side is free for the panel
+TIP, TARGET = 'panda_link7', (0.45, 0.05, 0.395)    # this tip's gizmo hides no contacts
+JOINT1 = 1.3    # value that turns the robot away from the ghost [rad]
+# camera near the robot; the right side of the image is free for the panel
 POSITION, LOOK_AT = (1.45, -1.15, 0.95), (0.38, 0.16, 0.3)
 
 
 def until_still(tab: Tab) -> None:
-    """Write the picture until two screenshots are equal: the page fades in."""
+    """Take screenshots until two are equal, since the page fades in."""
     before = b''
     while not before or PICTURE.read_bytes() != before:
         before = PICTURE.read_bytes()

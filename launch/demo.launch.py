@@ -1,5 +1,5 @@
 """
-Starts a robot without hardware and the node for this robot.
+Start a robot without hardware, and the ros2_ik node for this robot.
 
     ros2 launch ros2_ik demo.launch.py robot:=ur5 scene:=table
     ros2 launch ros2_ik demo.launch.py robot:=panda control:=ros2_control
@@ -9,7 +9,7 @@ Starts a robot without hardware and the node for this robot.
 
     mock          the mock robot of this package, with controllers like those of ros2_control
     ros2_control  a controller_manager with config/controllers/<robot>.yaml and mock hardware;
-                  controller_manager, robot_state_publisher, ros2_controllers must be installed
+                  needs controller_manager, robot_state_publisher and ros2_controllers
 
 The node is started by ik.launch.py with the same `scene`, `config`, `namespace` and
 `use_sim_time`. With `rviz:=true` RViz shows the robot, the scene, and interactive markers for
@@ -45,7 +45,7 @@ RVIZ = LAUNCH.parent / 'config' / 'ros2_ik.rviz'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Declare the arguments; `make_all` makes the actions when their values are known."""
+    """Declare the arguments; `make_all` creates the actions when their values are known."""
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='panda', description='Shipped robot.'),
         DeclareLaunchArgument('control', default_value='mock',
@@ -54,7 +54,7 @@ def generate_launch_description() -> LaunchDescription:
                               description='Shipped scene, such as table, or YAML file.'),
         DeclareLaunchArgument('config', default_value='',
                               description='YAML file with parameters of the node; control and '
-                              'scene override its controllers and its scene.'),
+                              'scene override the controllers and the scene in the file.'),
         DeclareLaunchArgument('namespace', default_value='',
                               description='Namespace of all nodes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
@@ -68,7 +68,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def make_all(context: LaunchContext) -> list[Action]:
-    """Make the robot and include the node; raises ValueError for an invalid argument."""
+    """Return the actions of robot and node; raises ValueError for an invalid argument."""
     robot, control, namespace = (LaunchConfiguration(name).perform(context)
                                  for name in ('robot', 'control', 'namespace'))
     if control not in CONTROLS:
@@ -88,18 +88,18 @@ def make_all(context: LaunchContext) -> list[Action]:
 
 
 def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
-    """Make RViz, with the robot's root frame as fixed frame, and the markers for goals."""
+    """Return the actions that start RViz (fixed frame: the robot's root) and the goal markers."""
     from ros2_ik.core import Robot, shipped_robots
     if namespace.strip('/'):
-        raise ValueError(f"rviz:=true: namespace '{namespace}' is not possible, {RVIZ.name} is "
-                         'for /ros2_ik')
+        raise ValueError(f"rviz:=true: namespace '{namespace}' is not supported: {RVIZ.name} "
+                         'is for /ros2_ik')
     if not is_installed('rviz2'):
-        raise ValueError('rviz:=true needs rviz2, which cannot be found; sudo apt install '
+        raise ValueError('rviz:=true needs rviz2, which cannot be found. Try: sudo apt install '
                          f'ros-{os.environ.get("ROS_DISTRO", "$ROS_DISTRO")}-rviz2')
     shown = Robot.load(robot)
     chains = shipped_robots()[robot].chains.values()
     tips = ['--tip', *(tip for _, tip in chains)] if chains else []
-    # RViz finds meshes on AMENT_PREFIX_PATH only: add the folders of meshes installed by pip
+    # RViz finds meshes only on AMENT_PREFIX_PATH: add the folders of meshes installed by pip
     prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''),
                 *(str(Path(folder).parent) for folder in shown.package_dirs)]
     return [Node(package='rviz2', executable='rviz2', output='screen',
@@ -109,13 +109,13 @@ def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
 
 
 def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
-    """Make the node of the mock robot."""
+    """Return the node of the mock robot."""
     return [Node(package='ros2_ik', executable='mock_robot', output='screen',
                  namespace=namespace, arguments=['--robot', robot], parameters=[sim])]
 
 
 def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
-    """Make a controller_manager with mock hardware, and the spawners of its controllers."""
+    """Return a controller_manager with mock hardware, and the spawners of its controllers."""
     from ros2_ik.core import Robot, shipped_robots
     from ros2_ik.mock.ros2_control import mock_hardware
     path = CONTROLLERS / f'{robot}.yaml'
@@ -123,7 +123,7 @@ def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]
         valid = ', '.join(sorted(path.stem for path in CONTROLLERS.glob('*.yaml')))
         raise ValueError(f"control:=ros2_control has controllers for {valid}, not for '{robot}'")
     if namespace.strip('/'):
-        raise ValueError(f"control:=ros2_control: namespace '{namespace}' is not possible, "
+        raise ValueError(f"control:=ros2_control: namespace '{namespace}' is not supported: "
                          f'{path.name} is for /controller_manager')
     check_installed()
     shipped = shipped_robots()[robot]
@@ -145,7 +145,7 @@ def check_installed() -> None:
         distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
         names = ' '.join(f'ros-{distribution}-{name.replace("_", "-")}' for name in absent)
         raise ValueError(f"control:=ros2_control needs {', '.join(absent)}, which cannot be "
-                         f'found; sudo apt install {names}')
+                         f'found. Try: sudo apt install {names}')
 
 
 def is_installed(package: str) -> bool:
@@ -158,7 +158,7 @@ def is_installed(package: str) -> bool:
 
 
 def spawners(path: Path) -> list[Node]:
-    """Make the spawners of the controllers in a file; position controllers stay inactive."""
+    """Return the spawners of the controllers in a file; position controllers stay inactive."""
     parameters = yaml.safe_load(path.read_text(encoding='utf-8'))
     types = {name: content['type']
              for name, content in parameters['controller_manager']['ros__parameters'].items()

@@ -1,5 +1,5 @@
 """
-Starts the node ros2_ik.
+Start the node ros2_ik.
 
     ros2 launch ros2_ik ik.launch.py                                  robot from the topics
     ros2 launch ros2_ik ik.launch.py robot:=panda                     a shipped robot
@@ -12,9 +12,9 @@ Without `robot` the node reads the URDF from the topic robot_description, which
 robot_state_publisher publishes, and the SRDF from robot_description_semantic. joint_states come
 from the robot in either case.
 
-`controllers:=panda` configures the joint_trajectory_controllers in config/controllers/panda.yaml,
-which the mock robot also has. Controllers of other robots are parameters in the `config` file
-(docs/controllers.md). Without controllers the node cannot move the robot.
+`controllers:=panda` configures the node for the joint_trajectory_controllers of the mock robot
+(as in config/controllers/panda.yaml). Controllers of other robots are parameters in the `config`
+file (docs/controllers.md). Without controllers the node cannot move the robot.
 
 `config` is a parameter file; `ros2 param describe /ros2_ik NAME` explains a parameter:
 
@@ -36,7 +36,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Declare the arguments; `make_node` makes the node when their values are known."""
+    """Declare the arguments; `make_node` creates the node when their values are known."""
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='', description='Shipped robot, such as '
                               'panda. Empty: the robot of the topic robot_description.'),
@@ -57,7 +57,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def make_node(context: LaunchContext) -> list[Node]:
-    """Make the node; raises an error for an unknown robot or a missing file."""
+    """Return the node; raises an error for an unknown robot or a missing file."""
     robot, controllers, scene, config, sim = (
         LaunchConfiguration(name).perform(context)
         for name in ('robot', 'controllers', 'scene', 'config', 'use_sim_time'))
