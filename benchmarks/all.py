@@ -1,5 +1,5 @@
 """
-Run the benchmarks of docs/benchmarks.md and write their results for the page.
+Run the benchmarks of docs/benchmarks.md, and write the results for this page.
 
     tools/run pip install pytracik eaik roboticstoolbox-python drake yourdfpy python-fcl trimesh
     python -m venv placo && placo/bin/pip install placo
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument('--only', nargs='+', default=list(RUNS), choices=list(RUNS),
                         metavar='NAME', help=', '.join(RUNS))
     parser.add_argument('--placo-python', metavar='PATH', help='an interpreter that has placo')
-    parser.add_argument('--count', help='number of problems of each kind, for a short trial')
+    parser.add_argument('--count', help='number of problems of each kind, for a short run')
     parser.add_argument('--folder', type=Path, default=RESULTS, help='folder of the results')
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 """
-The time that the self-collision check adds to a solve.
+Measure the time that the self-collision check adds to a solve.
 
     tools/run python benchmarks/collision_checks.py [--robots ur5] [--solves 300]
 

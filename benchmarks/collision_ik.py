@@ -1,12 +1,12 @@
 """
-Collision-free IK against TRAC-IK + coal and Drake on the same problems, in one run.
+Compare collision-free IK with TRAC-IK + coal and Drake on the same problems, in one run.
 
     tools/run pip install pytracik drake python-fcl yourdfpy trimesh
     tools/run python benchmarks/collision_ik.py [--kinds shelf bin] [--count 100] [--drake 10]
 
-Every problem has a collision-free solution, which searches without collision checks have found.
+Every problem has a collision-free solution, found in advance by searches that ignore collisions.
 All solvers start at the same random configuration, take turns and have 200 ms. TRAC-IK restarts
-from random configurations until ros2_ik's checker finds no contact. Drake's SNOPT has its
+from random configurations until ros2_ik's checker finds no contact. Drake's SNOPT uses Drake's
 minimum-distance constraint on the same hulls, and also restarts. An answer counts if yourdfpy's
 frames are at the targets (1e-5 m, 1e-4 rad), the joints are within their limits, and python-fcl
 finds no contact. "wrong" is the number of claims of success that fail this test.
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument('--drake', type=int, default=10,
                         help='number of problems for Drake, which is slow')
     parser.add_argument('--cpu', action='store_true',
-                        help='measure CPU times, for a machine with other work')
+                        help='measure CPU time, for a busy machine')
     parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     parser.add_argument('--seed', type=int, default=0, help='random seed of the cases')
     options = parser.parse_args()

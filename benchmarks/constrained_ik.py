@@ -1,5 +1,5 @@
 """
-Constrained IK against Drake's SNOPT on the same problems, in one run.
+Compare constrained IK with Drake's SNOPT on the same problems, in one run.
 
     tools/run pip install drake yourdfpy python-fcl trimesh
     tools/run python benchmarks/constrained_ik.py [--kinds cup_level_elbow_low] [--count 100]
@@ -59,7 +59,7 @@ def take_turns(found: list[Case], judge: Judge, turn: int, now: Callable[[], flo
     records = {OURS: CostRecord(), DRAKE: CostRecord()}
     for first in range(0, len(found), turn):
         asked: dict[str, list] = {solver: [] for solver in records}
-        gc.collect()    # garbage of constructing and judging problems
+        gc.collect()    # garbage from the construction and the judging of problems
         for case in found[first:first + turn]:
             question = drake_robot(case).question(case.terms, case.start_joints, case.seed)
             asked[OURS].append((case, ours(case)))
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument('--starts', nargs='+', default=STARTS, choices=STARTS)
     parser.add_argument('--turn', type=int, default=10, help='problems in one turn of a solver')
     parser.add_argument('--cpu', action='store_true',
-                        help='measure the CPU time of this process, for a machine with other work')
+                        help='measure CPU time of this process, for a busy machine')
     parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     options = parser.parse_args()
     options.kinds = [kind for name in options.kinds for kind in FAMILIES.get(name, [name])]

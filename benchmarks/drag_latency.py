@@ -1,12 +1,12 @@
 """
-The time from the drag of an interactive marker to the ghost of its answer.
+Measure the time from dragging an interactive marker to the ghost of the solution.
 
     tools/run python benchmarks/drag_latency.py [--robot panda] [--scene table] [--seconds 20]
 
 Starts the mock robot, the node and `ros2_ik goals`, with collision checks, and drags the marker as
 RViz does: 30 poses a second, on circles of random size and tilt through the arm's pose. Measures
-the time from sending a pose to receiving its ghost. A pose that was replaced by a newer pose
-before its search has no ghost.
+the time from sending a pose to receiving its ghost. A pose has no ghost if a newer pose arrived
+before its search.
 """
 
 import argparse
@@ -69,7 +69,7 @@ class Dragger:
                 if future.done() and (found := future.result().markers):
                     return found[0].name, read_pose(found[0].pose, 'the marker')
             self.executor.spin_once(timeout_sec=0.1)
-        return sys.exit(f'no marker for {PATIENCE} s')
+        return sys.exit(f'no marker received within {PATIENCE} s')
 
     def drag(self, name: str, target: pin.SE3) -> tuple[float, ...]:
         """Send a pose; return its key."""
@@ -128,7 +128,7 @@ def main() -> None:
 def measure(options: argparse.Namespace) -> None:
     dragger = Dragger()
     name, start = dragger.marker()
-    time.sleep(8)    # meanwhile the node loads its loops and reads the collision geometry
+    time.sleep(8)    # for the node to load its compiled loops and the collision geometry
     drags = poses(start, np.random.default_rng(options.seed))
     sent: dict[tuple[float, ...], float] = {}
     begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Client of the action SolveConstrainedIK, and the round trip times of its goals."""
+"""Client of the action SolveConstrainedIK that measures round trip times of goals."""
 
 from collections.abc import Callable, Iterator
 import sys
@@ -26,7 +26,7 @@ def wait(executor: SingleThreadedExecutor, condition: Callable[[], Any], name: s
     while not condition():
         executor.spin_once(timeout_sec=1)
         if time.perf_counter() > end:
-            sys.exit(f'{name} has not answered for {PATIENCE} s')
+            sys.exit(f'no answer from {name} within {PATIENCE} s')
 
 
 class Goals:
@@ -39,7 +39,7 @@ class Goals:
             goal_service_qos_profile=queue, result_service_qos_profile=queue,
             cancel_service_qos_profile=queue)
         if not self._client.wait_for_server(PATIENCE):
-            sys.exit('no action solve_constrained_ik')
+            sys.exit('no server for action solve_constrained_ik')
 
     def wait(self, condition: Callable[[], Any]) -> None:
         wait(self._executor, condition, 'solve_constrained_ik')
@@ -59,7 +59,7 @@ class Goals:
         return result.result(), time.perf_counter() - begin
 
     def cancelled(self, target: PoseStamped, after: float) -> float:
-        """Cancel a goal `after` some time [s]; return the time from cancel to result [s]."""
+        """Cancel a goal after a time `after` [s]; return the time from cancel to result [s]."""
         handle, result = self.send(target, LONG)
         end = time.perf_counter() + after
         while time.perf_counter() < end:

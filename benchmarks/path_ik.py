@@ -1,11 +1,11 @@
 """
-Weld seams of 1000 poses: solve_path, compared with solves from the last answer as seed.
+Compare solve_path with solves seeded by the last answer, on weld seams of 1000 poses.
 
     tools/run pip install pytracik yourdfpy
     tools/run python benchmarks/path_ik.py [--robot ur5] [--seams 20] [--starts 4] [--poses 1000]
 
 Each seam is a smooth curve through six random poses of a torch that points down, tilted by up to
-0.9 rad about each axis; the first seam is known to be hard. Other seams count only if every
+0.9 rad about each axis; the first seam is known to be hard. Other seams are used only if every
 twentieth pose is in reach. All solvers take turns on the same seams with the same random starts.
 No solver checks collisions, since TRAC-IK cannot.
 
@@ -82,7 +82,7 @@ class Score:
         fractions = np.array(self.fractions)
         return (f'passed {int((fractions == 1).sum()):3d} of {len(fractions)}   fraction '
                 f'{fractions.mean():.3f}   largest step {max(self.steps):.2f} rad   '
-                f'{1e3 * np.mean(self.seconds):.3f} ms a pose')
+                f'{1e3 * np.mean(self.seconds):.3f} ms per pose')
 
 
 def reachable_seams(robot: Robot, tip: str, count: int, poses: int) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Packages that a benchmark compares ros2_ik with, or that judge its answers."""
+"""Packages that are compared with ros2_ik or judge its answers; the exit if one is missing."""
 
 from pathlib import Path
 import sys

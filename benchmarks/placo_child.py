@@ -1,8 +1,8 @@
 """
-placo as a solver for whole_body_ik.py, run as a process by an interpreter that has placo.
+placo as a solver for whole_body_ik.py, in a process with an interpreter that has placo.
 
-placo needs another release of Pinocchio than ros2_ik. Reads lines of JSON, first the robot (URDF,
-tips, joints), then one problem per line, and writes one line for each, with the CPU time.
+placo and ros2_ik need different releases of Pinocchio. The process reads lines of JSON: the robot
+(URDF, tips, joints), then one problem per line. Each answer is one line, with the CPU time.
 """
 
 from importlib.metadata import version

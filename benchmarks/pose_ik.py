@@ -1,5 +1,5 @@
 """
-Pose IK against TRAC-IK, the Robotics Toolbox and EAIK on the same problems, in one run.
+Compare pose IK with TRAC-IK, the Robotics Toolbox and EAIK on the same problems, in one run.
 
     tools/run pip install pytracik eaik roboticstoolbox-python yourdfpy
     tools/run python benchmarks/pose_ik.py [--robots panda ur5] [--count 1000]
@@ -11,12 +11,12 @@ target, and every joint is within its limits. "wrong" counts claims of success t
 test. Compare ratios within one run only.
 
 All solvers take turns on the same problems, ten at a time. With --turn 1 the times of the solver
-after TRAC-IK are too long: TRAC-IK starts and ends a thread for each problem, and the work of the
-operating system slows the next calls (0.1 us become 5 us).
+after TRAC-IK would be too long: TRAC-IK starts and ends a thread for each problem, which slows the
+next calls (from 0.1 us to 5 us).
 
-RTB is the Robotics Toolbox' compiled `ik_LM`. EAIK is a closed form, and returns the solution
-nearest the start; for seven joints it locks one joint at one value after another. With --bound, a
-`PoseSolver`, which is made once, is measured as well. No solver checks collisions.
+RTB is `ik_LM`, the compiled solver of the Robotics Toolbox. EAIK solves in closed form; of its
+solutions the one nearest the start counts. For seven joints EAIK tries values of a locked joint.
+With --bound, a reused `PoseSolver` is measured as well. No solver checks collisions.
 """
 
 import argparse
@@ -72,7 +72,7 @@ def installed_peers(names: list[str] | None) -> list[str]:
         if find_spec(module) is not None:
             found.append(name)
         else:
-            print(f'{name} is not installed, and left out: tools/run pip install {package}')
+            print(f'{name} is left out, not installed: tools/run pip install {package}')
     return found
 
 
@@ -116,7 +116,7 @@ def measure(solvers: dict[str, Solve], judge: Judge, tip: str,
                 begin = now()
                 joints = solver(target, start)
                 answers.append((now() - begin, joints, target))
-            # judged after the turn: the judge's work would empty the processor's caches
+            # judge after the turn, since judging evicts data from the processor's caches
             for seconds, joints, target in answers:
                 records[name].add(seconds, joints, partial(judge.complaint, targets={tip: target}))
     return records
@@ -125,13 +125,13 @@ def measure(solvers: dict[str, Solve], judge: Judge, tip: str,
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--bound', action='store_true',
-                        help='also measure a PoseSolver, which is made once')
+                        help='also measure a PoseSolver, created once per robot')
     parser.add_argument('--robots', nargs='+', default=ROBOTS)
     parser.add_argument('--count', type=int, default=1000)
     parser.add_argument('--peers', nargs='*', choices=list(PEERS), metavar='PEER',
-                        help=f'{", ".join(PEERS)}; by default all that are installed')
+                        help=f'{", ".join(PEERS)}; default: all that are installed')
     parser.add_argument('--cpu', action='store_true',
-                        help='measure CPU times, for a machine with other work')
+                        help='measure CPU time, for a busy machine')
     parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     parser.add_argument('--turn', type=int, default=10, help='problems in one turn of a solver')
     options = parser.parse_args()

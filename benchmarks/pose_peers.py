@@ -91,10 +91,10 @@ def trac_ik(robot: Robot, tip: str, timeout: float) -> Solve:
 
 
 def robotics_toolbox(robot: Robot, tip: str, timeout: float) -> Solve:
-    """Use the compiled ik_LM, which draws its own random starts and has no timeout."""
+    """Use the compiled ik_LM, which draws its random starts itself and has no timeout."""
     from roboticstoolbox import ET, ETS
     arm, parts, before = chain(robot, tip), [], np.eye(4)
-    # between joints, the constant transform from one joint's frame to the next
+    # between joints: the constant transform from one joint's frame to the next
     for F, low, high in zip(arm.frames, arm.lower, arm.upper, strict=True):
         parts += [ET.SE3(np.linalg.solve(before, F)), ET.Rz(qlim=[low, high])]
         before = F
@@ -109,7 +109,7 @@ def robotics_toolbox(robot: Robot, tip: str, timeout: float) -> Solve:
 
 
 def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
-    """Solve in closed form; with seven joints, lock one at one value after another."""
+    """Solve in closed form; with seven joints, try values of a locked joint until one succeeds."""
     from eaik.IK_HP import HPRobot
     arm = chain(robot, tip)
     # EAIK's robot: joint axes H, and offsets P from joint to joint, at joint values 0
@@ -123,7 +123,7 @@ def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
         locked = next((i for i in range(7)
                        if HPRobot(H, P, [(i, 0.3)]).hasKnownDecomposition()), None)
         if locked is None:
-            raise Unsuited('no joint leads to a closed form when locked')
+            raise Unsuited('no closed form, whichever joint is locked')
         # in random order, since neighbouring values tend to fail together
         values = np.random.default_rng(0).permutation(
             np.linspace(arm.lower[locked], arm.upper[locked], SAMPLES + 2)[1:-1])

@@ -87,7 +87,7 @@ class Results:
 
 def _text(row: dict[str, Any]) -> str:
     rates = '  '.join(f'{limit} {share:6.2f} %' for limit, share in row['success'].items())
-    return (f'success by ms: {rates}   wrong {row["wrong"]:3d}   mean {row["mean_ms"]:7.3f} '
+    return (f'success within ms: {rates}   wrong {row["wrong"]:3d}   mean {row["mean_ms"]:7.3f} '
             f'ms   median {row["median_ms"]:7.3f}   p99 {row["p99_ms"]:7.3f}')
 
 

@@ -26,6 +26,6 @@ def seam(random_state: int, count: int = 1000) -> np.ndarray:
 
 
 def seam_starts(count: int = 4, joints: int = 6) -> list[np.ndarray]:
-    """Return random joint values (joints,), the starts of a seam."""
+    """Return the random start configurations (joints,) of a seam."""
     generator = np.random.default_rng(100)
     return [generator.uniform(-np.pi, np.pi, joints) for _ in range(count)]

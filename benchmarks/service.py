@@ -1,5 +1,5 @@
 """
-ComputeIK and SolveConstrainedIK of a running node, over DDS between processes.
+Measure round trips of ComputeIK and SolveConstrainedIK over DDS between processes.
 
     tools/run python benchmarks/service.py [--robot panda] [--count 500]
 
@@ -10,7 +10,7 @@ once) and the node with a shipped robot, in two processes, and prints round trip
 2. of ComputeIK for random reachable poses, with and without the time of the search; ratios of the
    time without the search to those of the empty services; all three services take turns;
 3. of goals of the action for random reachable poses, from sending to the result, and from a
-   request to cancel a goal for an unreachable pose to its result;
+   cancel request for a goal with an unreachable pose to its result;
 4. of ComputeIK and the empty service, alternately while the worker processes are idle, and while
    they search for four goals with unreachable poses.
 """
@@ -68,7 +68,7 @@ class Client:
         # a deep queue: with Fast DDS the answers to other clients pass through the queue, too
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
         if not client.wait_for_service(PATIENCE):
-            sys.exit(f'no service {name}')
+            sys.exit(f'service {name} is not available')
 
         def call(request: object) -> tuple[object, float]:
             begin = time.perf_counter()
@@ -138,7 +138,7 @@ def action(goals: Goals, poses: Iterator[PoseStamped], far: Iterator[PoseStamped
 
 
 def beside_goals(goals: Goals, far: Iterator[PoseStamped], count: int, both: Callable) -> None:
-    """Measure alternately without and with open goals, since the machine's load changes."""
+    """Measure alternately without and with running goals, since the machine's load varies."""
     idle, loaded = [], []
     for _ in range(max(1, count // 100)):
         idle += [both() for _ in range(100)]
@@ -147,7 +147,7 @@ def beside_goals(goals: Goals, far: Iterator[PoseStamped], count: int, both: Cal
         for handle, _ in running:
             handle.cancel_goal_async()
         goals.wait(lambda running=running: all(result.done() for _, result in running))
-    for name, rounds in (('without goals', idle), ('beside 4 goals', loaded)):
+    for name, rounds in (('without goals', idle), ('during 4 goals', loaded)):
         report(f'empty service {name}', [seconds for seconds, _ in rounds])
         report(f'ComputeIK {name}', [seconds for _, seconds in rounds])
 

@@ -1,5 +1,5 @@
 """
-Loops of velocity IK, compared with Pink, mink and placo: same targets, limits and steps, one run.
+Compare velocity IK with Pink, mink and placo: same targets, limits and steps, in one run.
 
     python -m venv placo && placo/bin/pip install placo
     tools/run pip install pin-pink mink 'mujoco<4' daqp yourdfpy trimesh
@@ -47,7 +47,7 @@ try:
     from velocity_mink import Mink
     from velocity_world import World
 except ImportError as absent:
-    leave(absent, __doc__, 'yourdfpy, trimesh, pin-pink, mink, mujoco')
+    leave(absent, __doc__, "yourdfpy trimesh pin-pink mink 'mujoco<4' daqp")
 
 CHILD = Path(__file__).with_name('velocity_placo_child.py')
 DT, STEPS = 0.01, 250      # duration of a step [s], steps for each target
@@ -227,11 +227,11 @@ def judged(course: Course, done: Run) -> str:
         # sign changes of joints that are not at rest
         moving = np.where(np.abs(v[last]) > REST, np.sign(v[last]), 0)
         turns += int((moving[1:] * moving[:-1] < 0).sum())
-    nearest = (f'   nearest {course.world.nearest(done.path[::5]):7.4f} m of {MARGIN} m'
+    nearest = (f'   nearest {course.world.nearest(done.path[::5]):7.4f} m, margin {MARGIN} m'
                if course.world else '')
     return (f'{1e6 * np.median(done.seconds):7.1f} {1e6 * done.seconds.mean():7.1f} us   '
             f'beyond limits {beyond:8.1e}  {faster:8.1e}   raised {done.raised:4d}   '
-            f'error {np.median(errors):8.1e} m   turns {turns / len(course.targets):6.1f} a target'
+            f'error {np.median(errors):8.1e} m   turns/target {turns / len(course.targets):6.1f}'
             f'{nearest}')
 
 
@@ -247,7 +247,7 @@ def main() -> None:
     solvers: dict[str, Callable[[Course], Run]] = {'ros2_ik': ours, 'Pink': pinks, 'mink': minks}
     if options.placo_python:
         solvers['placo'] = lambda course: placos(course, options.placo_python)
-    print('CPU time of a step: median, mean; largest violation [rad, m], [rad/s, m/s]')
+    print('CPU time per step: median, mean; largest violation [rad, m], [rad/s, m/s]')
     for name in options.kinds:
         with tempfile.TemporaryDirectory() as folder:
             course = Course.of(KINDS[name], options.targets, np.random.default_rng(options.seed),

@@ -1,7 +1,7 @@
 """
-placo as a solver for velocity_ik.py, run as a process by an interpreter that has placo.
+placo as a solver for velocity_ik.py, in a process with an interpreter that has placo.
 
-Reads one line of JSON (URDF, tips, joints with their limits, speeds, start, targets, steps) and
+It reads one line of JSON (URDF, tips, joints with their limits, speeds, start, targets, steps) and
 writes one line: joint values after each step, the CPU time of each step [s], and the number of
 steps that raised an exception.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from placo_child import Solver
 
 POSTURE = 1e-3      # weight of the posture task
-TRIGGER = 0.05      # distance beyond the margin from which pairs count [m]
+TRIGGER = 0.05      # pairs count up to this distance above the margin [m]
 
 
 def keep_apart(placo: Solver, pairs: list[tuple[str, str]], margin: float) -> None:

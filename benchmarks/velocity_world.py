@@ -17,7 +17,7 @@ import trimesh
 from ros2_ik.core import Box, CollisionChecker, Robot, Scene, SceneObject, Sphere
 
 SIZE, RADIUS = 0.1, 0.06    # edge of a box, radius of a sphere [m]
-DISTANCE = 0.6              # of the obstacles from the axis through the arm's base [m]
+DISTANCE = 0.6              # of the obstacles from the vertical axis of the arm's base [m]
 
 
 @dataclass(frozen=True)

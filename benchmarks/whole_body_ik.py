@@ -1,5 +1,5 @@
 """
-IK for poses of several frames at once, compared with placo on the same problems, in one run.
+Compare IK for poses of several frames with placo on the same problems, in one run.
 
     python -m venv placo && placo/bin/pip install placo
     tools/run pip install yourdfpy
@@ -7,10 +7,10 @@ IK for poses of several frames at once, compared with placo on the same problems
 
 The frames are Baxter's two grippers, and the hands and feet of Talos with a fixed and with a free
 base. Each problem is made from a random configuration. Its start is random, or within 0.1 rad
-(0.1 m for the base) of that configuration. placo runs in a process of its own, since it needs
-another release of Pinocchio; `placo_child.py` iterates its QP on soft frame tasks, and starts
-again from a random configuration when the error stalls. Both solvers take turns after each
-problem, have 0.2 s for it, and measure the CPU time of their own process.
+(0.1 m for the base) of that configuration. placo runs in a separate process, since it needs a
+different release of Pinocchio; `placo_child.py` iterates placo's QP on soft frame tasks, and
+restarts from a random configuration if the error stalls. Both solvers take turns after each
+problem and have 0.2 s for it. Times are CPU times of each solver's process.
 
 An answer counts if yourdfpy's forward kinematics puts every frame within 1e-5 m and 1e-4 rad of
 its target, and every joint is within its limits. "wrong" counts claims of success that fail this
@@ -116,7 +116,7 @@ def ours(kind: Kind) -> Solve:
 
 
 def without_shapes(urdf: str) -> str:
-    """Remove visual and collision elements: placo does not find their mesh files."""
+    """Remove visual and collision elements, since placo does not find their mesh files."""
     root = ElementTree.fromstring(urdf)
     for link in root.iter('link'):
         for shape in [*link.findall('visual'), *link.findall('collision')]:
@@ -125,19 +125,19 @@ def without_shapes(urdf: str) -> str:
 
 
 class Placo:
-    """placo in a process of its own, which gets the problems through a pipe."""
+    """placo in a separate process, which receives the problems through a pipe."""
 
     def __init__(self, kind: Kind, python: str) -> None:
         self._kind = kind
-        # placo reads a file; it exists as long as this object
-        urdf = tempfile.NamedTemporaryFile('w', suffix='.urdf')   # noqa: SIM115, lives with self
+        # placo reads a file, which exists as long as this object
+        urdf = tempfile.NamedTemporaryFile('w', suffix='.urdf')   # noqa: SIM115, closed with self
         urdf.write(without_shapes(kind.robot.urdf))
         urdf.flush()
         self._file = urdf
         self._child = subprocess.Popen(
             [python, CHILD], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True,
-            # PYTHONPATH has ros2_ik's Pinocchio, an incompatible release
+            # PYTHONPATH contains ros2_ik's Pinocchio, an incompatible release
             env={name: value for name, value in os.environ.items() if name != 'PYTHONPATH'})
         self.version = self._ask({
             'urdf': urdf.name, 'tips': kind.tips, 'free_base': kind.free_base,

@@ -1,4 +1,4 @@
-"""Collision-free IK problems that have a solution, and ros2_ik and TRAC-IK as their solvers."""
+"""Collision-free IK problems that have a solution; ros2_ik and TRAC-IK as solvers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

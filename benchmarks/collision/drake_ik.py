@@ -10,7 +10,7 @@ from pydrake.math import RigidTransform, RotationMatrix
 from collision.cases import Ask, Case
 from ros2_ik.core import Robot
 
-APART, INFLUENCE = 1e-4, 0.02       # smallest distance, distance from which pairs count [m]
+APART, INFLUENCE = 1e-4, 0.02    # lower bound of distances, influence beyond it [m]
 
 
 @dataclass

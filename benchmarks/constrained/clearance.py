@@ -7,7 +7,7 @@ from constrained.obstacles import World
 from constrained.term import Term
 from ros2_ik.core import Constraint, MinimumDistance, PairDistance
 
-# influence: a lower bound plus AHEAD, or FAR for an upper bound (as InverseKinematics) [m]
+# influence: a lower bound plus AHEAD, or FAR for an upper bound (as in InverseKinematics) [m]
 AHEAD, FAR = 0.1, 100.0
 # influence of a lower and of an upper bound: the best settings found for Drake [m]
 LOWER_INFLUENCE, UPPER_INFLUENCE = 0.01, 0.3

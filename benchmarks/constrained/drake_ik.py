@@ -1,5 +1,5 @@
 """
-Drake's InverseKinematics with SNOPT, with the best settings found.
+Drake's InverseKinematics with SNOPT and the best settings found.
 
 The feasibility tolerance is tighter than SNOPT's default, steps are short, and iterations are
 limited. Failed descents are followed by random restarts. Costs are minimized from a configuration

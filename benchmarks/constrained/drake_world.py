@@ -92,7 +92,7 @@ def drake_shape(shape: Any) -> Any:
     return Convex(points=np.asarray(shape.vertices).T, label=shape.kind)
 
 
-_alone = cache(DrakeRobot)    # of a robot without a scene
+_alone = cache(DrakeRobot)    # robots without a scene
 
 
 def drake_robot(case: Case) -> DrakeRobot:

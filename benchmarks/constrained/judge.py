@@ -7,9 +7,9 @@ import yourdfpy  # noqa: F401, FileJudge imports it late
 from constrained.geometry import rotation_angle
 from ros2_ik.core import Robot
 
-TOLERANCE = 1e-4                          # violation of a demand [m, rad]
+TOLERANCE = 1e-4                          # violation of a constraint [m, rad]
 POSITION, ORIENTATION = 1e-5, 1e-4        # error of a pose [m], [rad]
-LIMIT_TOLERANCE = 1e-6                    # of joint limits, which TRAC-IK has as float32 [m, rad]
+LIMIT_TOLERANCE = 1e-6                    # of joint limits, float32 in TRAC-IK [m, rad]
 
 
 class Judge(FileJudge):
@@ -53,7 +53,7 @@ class Judge(FileJudge):
         """
         Return why an answer is wrong, or '' if it is right.
 
-        `targets` are the wanted poses (4, 4) of frames; `T_root` is the pose of a free base.
+        `targets` are the target poses (4, 4) of frames; `T_root` is the pose of a free base.
         """
         at = self.look(joints)
         if outside := at.outside(at.joints, LIMIT_TOLERANCE):
@@ -62,7 +62,7 @@ class Judge(FileJudge):
             T = at.T(frame) if T_root is None else T_root @ at.T(frame)
             position = np.linalg.norm(T[:3, 3] - target[:3, 3])
             orientation = rotation_angle(target[:3, :3].T @ T[:3, :3])
-            # not (a <= b), so that NaN is a complaint, too
+            # not (a <= b), so that NaN also is a complaint
             if not (position <= POSITION and orientation <= ORIENTATION):
                 return f'{frame} is off by {position:.2g} m, {orientation:.2g} rad'
         return ''

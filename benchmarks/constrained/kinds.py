@@ -35,7 +35,7 @@ TALOS_HOME = {'torso_1_joint': 0.0, 'torso_2_joint': 0.0} | {
 
 
 def kind(robot, group=None):
-    """Register a kind of problem for a robot, of which only the group moves."""
+    """Register a kind of problem for a robot; only joints of the group move."""
     def register(function):
         KINDS[function.__name__] = (robot, function, group)
         return function
@@ -116,7 +116,7 @@ def point_on_line(at, random):
 
 @kind('panda')
 def fingers_in_slot(at, random):
-    """Put both finger tips between six planes."""
+    """Put both finger tips into a cube between six planes."""
     points = np.array([[0, 0.04, 0], [0, -0.04, 0]])
     # half-spaces n . p <= n . p0 + 5 mm of a rotated cube, for each of the two points
     # the Q factor of a Gaussian matrix is a random rotation or reflection

@@ -12,7 +12,7 @@ from ros2_ik.core import Robot
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.scene import Box, Scene, SceneObject, Shape, Sphere
 
-TRIES = 200                           # random poses of one obstacle
+TRIES = 200                           # maximum number of random poses of one obstacle
 Place = tuple[Shape, np.ndarray]      # a shape and its pose (4, 4)
 
 
@@ -45,7 +45,7 @@ def fcl_judge(robot: Robot) -> FclJudge:
 
 
 def cluttered(at: Judge, random: np.random.Generator, apart: float) -> World | None:
-    """Put a table, two boxes and two balls near the robot; None if there is no room."""
+    """Put a table, two boxes and two balls near the robot; None if no place is free."""
     world = World(at.robot, Scene(at.robot))
     if world.clearance(at.joints) < apart:
         return None

@@ -42,11 +42,11 @@ def complaint(judge: Judge, case: Case, joints: dict[str, float]) -> str:
 
 
 def compared_costs(ours: CostRecord, theirs: CostRecord) -> list[str]:
-    """Return how often our cost is lower or higher than the peer's by more than 0.1 %."""
+    """Return median costs, and how often our cost differs from the peer's by more than 0.1 %."""
     lines = []
     for what, a, b in zip(('first answer', f'best in {1e3 * COST_TIMEOUT:.0f} ms'),
                           np.array(ours.costs).T, np.array(theirs.costs).T, strict=True):
-        # infinite: no answer
+        # an infinite cost means no answer
         margin = np.where(np.isfinite(b), 1e-3 * np.abs(b) + 1e-9, 0)
         lines.append(f'{what:14s} median {np.median(a):8.4g} against {np.median(b):8.4g}, '
                      f'lower {np.sum(a < b - margin):3d}, higher {np.sum(a > b + margin):3d} '

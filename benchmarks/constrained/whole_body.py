@@ -69,7 +69,7 @@ class Posture(Term):
 
 
 def links_with_mass(robot):
-    """Return the links with a mass, fixed links included: Drake counts these, too."""
+    """Return the links with a mass, including fixed links, which Drake counts."""
     masses = ((link.get('name'), link.find('inertial/mass'))
               for link in ElementTree.fromstring(robot.urdf).findall('link'))
     return [name for name, mass in masses if mass is not None and float(mass.get('value')) > 0]
