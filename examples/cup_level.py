@@ -1,8 +1,8 @@
 """
 Hold a cup level, with the elbow low.
 
-Constraints: the cup is within 1 cm of a point, and upright within one degree. Costs: the elbow
-should be below 0.5 m, and three joints should be near zero.
+Constraints: the cup is within 1 cm of a point, and upright within one degree. Costs keep the
+elbow below 0.5 m and three joints near zero, if possible.
 """
 
 import math
@@ -27,11 +27,11 @@ def main():
     ik.add_cost(LeastSquares(height_of_elbow, upper=0.5, weight=100, name='elbow low'))
     ik.add_posture_cost({'panda_joint1': 0, 'panda_joint3': 0, 'panda_joint5': 0}, weight=0.1)
 
-    # search for the whole timeout, and return the solution of lowest cost
+    # search until the timeout, and return the solution of lowest cost
     solution = ik.solve(timeout=0.5, select='cost', random_state=0)
     print(solution.explain())
     for name, cost in solution.costs:
-        print(f'  costs {cost:.3g}: {name}')
+        print(f'  cost {cost:.3g}: {name}')
     for name, value in solution.best_joints.items():
         print(f'  {name} = {value:.6f}')
     return 0 if solution.success else 1

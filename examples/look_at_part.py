@@ -10,7 +10,7 @@ import math
 from ros2_ik.core import InverseKinematics, Robot, shipped_robots
 
 PART = [0.55, 0.15, 0.05]       # [m] in the robot's root frame
-CAMERA = [0.05, 0, 0.04]        # lens in the hand's frame [m]; looks along the hand's z axis
+CAMERA = [0.05, 0, 0.04]        # lens in the hand's frame [m]; points along the hand's z axis
 AHEAD = [0, 0, 1]
 
 

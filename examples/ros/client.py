@@ -1,4 +1,4 @@
-"""Client of a running node with a Panda: prints joint values for a pose of the hand."""
+"""Client of a running node for a Panda: print the joint values for a pose of the hand."""
 
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 import rclpy

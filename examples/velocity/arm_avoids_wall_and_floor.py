@@ -29,7 +29,7 @@ WALL, FLOOR = 0.6, -0.1     # x of the wall, z of the floor [m]
 
 
 def placed(x, y, z):
-    """Return an upright pose at a point, (4, 4)."""
+    """Return a pose at a point, without rotation, (4, 4)."""
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
     return pose

@@ -2,7 +2,7 @@
 Iterate velocity IK until the tool is within 1e-8 of its pose.
 
 Counterpart of Pink's inverse_kinematics_ur10 and, with `--hit-limit`, of its
-inverse_kinematics_piper_viz, where the wrist ends at its limit. To find joint values for a pose,
+inverse_kinematics_piper_viz, where the wrist stops at its limit. To find joint values for a pose,
 use `solve_pose` instead: it restarts if a descent ends at a limit.
 """
 

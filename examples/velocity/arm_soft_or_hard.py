@@ -37,7 +37,7 @@ def main():
                 step = program.step(path[-1])
                 path.append(step.q)
             away = np.linalg.norm(step.errors[TIP][:3])
-            print(f'{name}, target moved by {offset}: {1000 * away:.3f} mm from it, '
+            print(f'{name}, target moved by {offset}: {1000 * away:.3f} mm away, '
                   f'{step.status.value}')
             paths[name, offset[0]] = np.array(path)
     return robot, paths

@@ -61,7 +61,7 @@ def main(*options):
                                    - hand[:3, 3]))
     way = np.linalg.norm(np.diff(np.array(path)[:, :2], axis=0), axis=1).sum()
     print(f'the base drove {way:.2f} m, the hand was at most {1000 * max(away):.2f} mm '
-          'from its place')
+          'from its target')
     return robot, np.array(path)
 
 

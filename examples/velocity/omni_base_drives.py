@@ -1,5 +1,5 @@
 """
-Move an omnidirectional base between two targets that jump, on straight lines.
+Move an omnidirectional base on straight lines, to a target that jumps between two poses.
 
 Counterpart of Pink's mobile_omni_wheeled_robot, where the base drives an arc while it turns, since
 its error is one twist. In ros2_ik the errors of position and heading are separate, so that the

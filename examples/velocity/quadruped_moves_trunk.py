@@ -1,5 +1,5 @@
 """
-Move the trunk of a quadruped over its fixed feet; the hand of its arm, if any, stays at its pose.
+Move the trunk of a quadruped over its fixed feet; the hand of its arm, if any, does not move.
 
 Counterpart of mink's quadruped_go1, with a Unitree Go1, and with the argument `anymal` of its
 quadruped_spot, with an ANYmal that has an arm.

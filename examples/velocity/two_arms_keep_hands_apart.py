@@ -2,7 +2,7 @@
 Move two hands towards each other, and stop in time.
 
 Counterpart of Pink's barriers/yumi_self_collision, with a Baxter: each hand is a sphere, and a
-barrier bounds the distance of the centres of both spheres. Meshes are not used.
+barrier bounds the distance between the centres of both spheres. Meshes are not used.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def main():
         at = Configuration(robot, q)
         apart.append(np.linalg.norm(at.transform('left_gripper')[:3, 3]
                                     - at.transform('right_gripper')[:3, 3]))
-    print(f'the targets meet; the smallest distance of the hands is {min(apart):.4f} m, '
+    print(f'the targets meet; the smallest distance between the hands is {min(apart):.4f} m, '
           f'the barrier allows {APART:.4f} m')
     return robot, np.array(path)
 

@@ -63,8 +63,8 @@ def main():
         gaps.append(checker.distances(q, 1.0, 1).distance.min())
     away = [1000 * np.linalg.norm(Configuration(robot, q).transform(hand)[:3, 3] - pose[:3, 3])
             for hand, pose in poses.items()]
-    print(f'smallest gap {1000 * min(gaps):.1f} mm, wanted {1000 * MARGIN:.0f} mm; '
-          f'hands in the end {away[0]:.1f} and {away[1]:.1f} mm from their targets')
+    print(f'smallest gap {1000 * min(gaps):.1f} mm, required {1000 * MARGIN:.0f} mm; '
+          f'final distances from the targets {away[0]:.1f} and {away[1]:.1f} mm')
     return robot, np.array(path)
 
 

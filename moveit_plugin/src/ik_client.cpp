@@ -14,7 +14,7 @@ using Code = moveit_msgs::msg::MoveItErrorCodes;
 
 // Longest wait for a server that has missed a deadline; most answers take 2-5 ms.
 constexpr auto PATIENCE = 100ms;
-// Period of sending a request again, since the server may not have discovered this client yet.
+// Period of repeating a request, since the server may not have discovered this client yet.
 constexpr auto RESEND_PERIOD = 100ms;
 // Period of the check that the service still exists.
 constexpr auto CHECK_PERIOD = 20ms;
@@ -99,7 +99,7 @@ IKClient::Service::Response::SharedPtr IKClient::ask(
   code.val = ready && server == Server::ANSWERING ? Code::TIMED_OUT : Code::COMMUNICATION_FAILURE;
   RCLCPP_WARN_THROTTLE(
     node_->get_logger(), *node_->get_clock(), 1000, "no answer from %s: %s",
-    client_->get_service_name(), ready ? "the deadline has passed" : "there is no such service");
+    client_->get_service_name(), ready ? "the deadline has passed" : "the service does not exist");
   return nullptr;
 }
 

@@ -13,7 +13,7 @@
 namespace ros2_ik
 {
 
-/// A client with a node and a thread of its own: callers may run in a callback of any executor.
+/// A client with its own node and thread: callers may run in a callback of any executor.
 class IKClient
 {
 public:

@@ -1,4 +1,4 @@
-// MoveIt kinematics plugin that gets its solutions from a ros2_ik node, by ~/compute_ik.
+// MoveIt kinematics plugin that gets its solutions from a ros2_ik node, by its service compute_ik.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -67,7 +67,7 @@ struct Query
 };
 }  // namespace
 
-/// Methods that solve are const and may be called in parallel; each call ends by its deadline.
+/// All methods that solve are const and thread-safe; each call returns by its deadline.
 class KinematicsPlugin : public kinematics::KinematicsBase
 {
 public:
@@ -84,7 +84,7 @@ public:
     }
     if (group_->hasJointModel(root_joint()) && model.getRootJoint()->getVariableCount() > 0) {
       RCLCPP_ERROR(
-        logger(), "group '%s' moves the base, by virtual joint '%s'; valid: groups without it",
+        logger(), "group '%s' has virtual joint '%s' of the base; valid: groups without it",
         group.c_str(), root_joint().c_str());
       return false;
     }
@@ -278,7 +278,7 @@ private:
       request->targets.back().header.frame_id = robot_model_->getRootLinkName();
       request->targets.back().pose = tf2::toMsg(T_root_base * T_base_target);
     }
-    // Attached bodies, which may have large meshes, are sent only if collisions are checked.
+    // Attached bodies, which may have large meshes, are sent only for collision checks.
     moveit::core::robotStateToRobotStateMsg(start, request->seed, form_.avoid_collisions);
     auto & multi_dof = request->seed.multi_dof_joint_state;
     const auto & names = multi_dof.joint_names;
@@ -362,7 +362,7 @@ private:
     return code.val == Code::SUCCESS;
   }
 
-  /// Check the tips by MoveIt's kinematics: the node may have another robot.
+  /// Check the tips by MoveIt's kinematics, since the node may have a different robot.
   bool is_reached(const Request & request, const RobotState & state) const
   {
     const auto & weights = request.weights;
@@ -379,7 +379,7 @@ private:
       if (error > tolerance) {
         RCLCPP_ERROR(
           logger(), "the node's solution misses the target of '%s' by %g in MoveIt's model: "
-          "the node has another robot_description", tip_frames_[i].c_str(), error);
+          "the node has a different robot_description", tip_frames_[i].c_str(), error);
         return false;
       }
     }
@@ -399,7 +399,7 @@ private:
   const moveit::core::JointModelGroup * group_ = nullptr;
   std::vector<std::string> joint_names_;        // mimic joints included
   double min_timeout_ = 0, answer_margin_ = 0;  // [s]
-  Request form_;                                // the fields that all requests have in common
+  Request form_;                                // the fields that are equal in all requests
   std::unique_ptr<IKClient> client_;
 };
 

@@ -1,4 +1,4 @@
-// Tests of RobotState::setFromIK with the plugin and a running node, by MoveIt's kinematics.
+// Tests of RobotState::setFromIK with the plugin and a running node, judged by MoveIt's kinematics.
 #include <signal.h>
 
 #include <atomic>
@@ -33,7 +33,7 @@ double seconds_since(Clock::time_point start)
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Fixture: the robot, its group `arm` and MoveIt's loader, from this process's parameters.
+/// Fixture: the robot, its group `arm` and MoveIt's loader, from the parameters of this process.
 class SetFromIK : public testing::Test
 {
 protected:
@@ -299,7 +299,7 @@ TEST_F(SetFromIK, rejects_solutions_for_another_robot)
   EXPECT_EQ(code.val, Code::FAILURE);
 }
 
-// A node stopped by SIGSTOP is like a node that hangs, or was killed and is still listed by DDS.
+// A node stopped by SIGSTOP behaves like one that hangs, or was killed but is still listed by DDS.
 TEST_F(SetFromIK, fails_at_once_while_the_node_is_lost_and_finds_it_again)
 {
   const char * pid = std::getenv("IK_NODE_PID");
@@ -313,7 +313,7 @@ TEST_F(SetFromIK, fails_at_once_while_the_node_is_lost_and_finds_it_again)
   auto start = Clock::now();
   EXPECT_FALSE(solve(0.3));
   EXPECT_EQ(code.val, Code::TIMED_OUT);
-  EXPECT_LT(seconds_since(start), 0.3 + 0.2 + 0.1);  // by answer_margin
+  EXPECT_LT(seconds_since(start), 0.3 + 0.2 + 0.1);  // timeout, answer_margin, slack
   start = Clock::now();
   EXPECT_FALSE(solve(TIMEOUT));
   EXPECT_EQ(code.val, Code::COMMUNICATION_FAILURE);

@@ -1,4 +1,4 @@
-"""Run the gtest set_from_ik together with a node of the same robot."""
+"""Run the gtest set_from_ik with a node of the same robot."""
 
 import os
 import signal
