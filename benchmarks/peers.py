@@ -7,8 +7,8 @@ from typing import NoReturn
 TESTS = Path(__file__).parents[1] / 'test'
 sys.path += [str(TESTS), str(TESTS / 'core')]    # judges: import peers before their users
 
-# name of a module -> name of the package to install
-PACKAGES = {'fcl': 'python-fcl', 'pydrake': 'drake', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}
+PACKAGES = {'fcl': 'python-fcl', 'mink': 'mink', 'mujoco': 'mujoco', 'pink': 'pin-pink',
+            'pydrake': 'drake', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}    # by module
 
 
 def leave(absent: ImportError, text: str, needed: str) -> NoReturn:
