@@ -85,7 +85,7 @@ def test_ros_table_lists_the_fields_of_every_function_kind():
                   if not field.type.supplied}
         for cell, (name, field) in zip(found[kind], fields.items(), strict=True):
             assert cell.strip('*').split(' (')[0] == name, kind
-            assert cell.startswith('**') is (field.unwritten is MISSING), kind
+            assert cell.startswith('**') is (field.default_argument is MISSING), kind
     bounds = ' '.join(cells[0] for cells in rows(second))
     assert set(re.findall(r'`(\w+)`', bounds)) == set(BOUNDS)
 

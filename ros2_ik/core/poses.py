@@ -12,7 +12,7 @@ from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.kernels.comparisons import is_rigid
 
 # maximum distance of a pose from its frame [m]; a double resolves 1e-10 m there
-FARTHEST = 1e6
+MAX_DISTANCE = 1e6
 # error of a rotation matrix up to which the matrix is used unchanged
 _ROUNDING = 1e-14
 # last row of a homogeneous transformation
@@ -40,14 +40,14 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
     T = np.ascontiguousarray(T)
-    if is_rigid.run(T, _ROUNDING, FARTHEST):
+    if is_rigid.run(T, _ROUNDING, MAX_DISTANCE):
         return T
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
     # written as `not ...` to reject NaN as well
     if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
-            and all(abs(value) <= FARTHEST for value in p.tolist())):
+            and all(abs(value) <= MAX_DISTANCE for value in p.tolist())):
         raise fault(f'{what} is not a rigid transformation: {_fault(T)}')
     T[:3, :3] = rotation
     return T
@@ -62,7 +62,7 @@ def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
     except (TypeError, ValueError):     # such as poses of several shapes
         stacked = np.empty(0)
     if (stacked.shape == (len(poses), 4, 4) and stacked.dtype is FLOAT
-            and is_rigid.run(stacked.reshape(-1, 4), _ROUNDING, FARTHEST)):
+            and is_rigid.run(stacked.reshape(-1, 4), _ROUNDING, MAX_DISTANCE)):
         return stacked
     return np.reshape([as_transform(pose, f"{what} '{name}'") for name, pose in poses.items()],
                       (-1, 4, 4))
@@ -85,8 +85,8 @@ def _fault(T: Array) -> str:
         return 'it contains a number that is not finite'
     if T[3].tolist() != _LAST:
         return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
-    if np.abs(T[:3, 3]).max() > FARTHEST:
-        return f'it is further away than {FARTHEST:g} m'
+    if np.abs(T[:3, 3]).max() > MAX_DISTANCE:
+        return f'it is further away than {MAX_DISTANCE:g} m'
     R, determinant = T[:3, :3], np.linalg.det(T[:3, :3])
     mirrored = ' (left-handed: a mirror image)' if determinant < 0 else ''
     return (f'its rotation part is off by {np.abs(R @ R.T - np.eye(3)).max():.2g}, '

@@ -154,28 +154,28 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     if request.group or not group:
         return group
     joints = frozenset(robot.group(group).joint_names)
-    serves = all(joints & movers for movers in _movers(request, robot) if movers)
-    return group if serves else ''
+    required_sets = _required_joint_sets(request, robot)
+    return group if all(joints & required for required in required_sets if required) else ''
 
 
-def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
+def _required_joint_sets(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
     """Yield sets of joints; the default group must contain at least one joint of each set."""
     # passive joints never move, and the group need not contain the base
-    still = robot.passive_joints | {robot.base_joint}
+    immobile = robot.passive_joints | {robot.base_joint}
     tips = [target.tip for target in request.targets]
     # each tip, and each pair of tips relative to each other
     yield from map(robot.moving_joints, tips)
     for pair in combinations(tips, 2):
         yield robot.moving_joints(*pair) - robot.passive_joints
     for item in (*request.constraints, *request.costs):
-        spec, joints = item.function.spec, item.function.joints(robot) - still
+        spec, joints = item.function.spec, item.function.joints(robot) - immobile
         yield joints
         # functions of joint positions: one set for each joint
         if isinstance(spec, (JointPositions, JointCoupling)) and (
                 spec.names is not None or isinstance(item, Constraint)):
             yield from (frozenset([joint]) for joint in joints)
         for body in _function_frames(item.function):
-            yield robot.moving_joints(body) - still
+            yield robot.moving_joints(body) - immobile
 
 
 def _frames(request: IKRequest) -> list[str]:
@@ -209,12 +209,12 @@ def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
 def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
     """Return the joints that the request does not allow to move."""
     base = robot.base_joint
-    still = frozenset({base} if base and not group else ())
+    immobile = frozenset({base} if base and not group else ())
     moving, locked = (frozenset(robot.joint(name).name for name in names)
                       for names in (request.moving_joints, request.locked_joints))
     if moving:
-        still |= frozenset(robot.joint_names) - moving
-    return still | locked
+        immobile |= frozenset(robot.joint_names) - moving
+    return immobile | locked
 
 
 def _function_frames(function: KinematicFunction) -> list[str]:

@@ -55,7 +55,7 @@ class CollisionChecker:
         instance(robot, Robot, 'robot', InvalidOptionError)
         if scene is not None:
             instance(scene, Scene, 'scene', InvalidOptionError)
-        self.robot = robot = robot.plain
+        self.robot = robot = robot.without_added_frames
         self.scene = Scene(robot) if scene is None else scene
         if self.scene.robot.key != robot.key:
             raise InvalidSceneError(f"the scene belongs to robot '{self.scene.robot.name}', not "
@@ -218,7 +218,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     instance(robot, Robot, 'robot', InvalidOptionError)
     instance(scene, Scene, 'scene', InvalidOptionError)
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
-    return _cached_checker(robot.plain, scene, meshes, missing, pair)
+    return _cached_checker(robot.without_added_frames, scene, meshes, missing, pair)
 
 
 # at most 4: Pinocchio's data take 10 kB per pair, 140 MB for 1,200 objects around an arm

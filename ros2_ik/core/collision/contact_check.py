@@ -117,4 +117,4 @@ def _is_within(inner: CollisionGeometry, at: pin.SE3, outer: CollisionGeometry,
     if outer.mesh is None:
         return False
     to_outer = there.actInv(at)
-    return outer.mesh.holds(inner.bodies @ to_outer.rotation.T + to_outer.translation)
+    return outer.mesh.contains_any(inner.bodies @ to_outer.rotation.T + to_outer.translation)

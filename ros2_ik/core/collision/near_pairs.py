@@ -48,7 +48,7 @@ class NearPairs:
         self.centres[:] = _IDENTITY
         self.centres[:, :3, 3] = (lower + upper) / 2
         # loop arguments: a program without functions, whose frames are the boxes (see `layout_of`)
-        layout = np.concatenate([bodies.layout, bodies.node[joints], _TABLES])
+        layout = np.concatenate([bodies.layout, bodies.joint_body[joints], _TABLES])
         layout[2] = len(items)
         numbers = np.zeros(len(bodies.numbers) + 12 * len(items))
         numbers[:len(bodies.numbers)] = bodies.numbers
@@ -88,12 +88,12 @@ class _Bodies(NamedTuple):
     The bodies of a robot.
 
     `numbers` and `layout` are the first loop arguments, as far as they do not depend on the items.
-    `node` (j,) are the bodies of Pinocchio's joints, `mounts` (j, 4, 4) their poses there.
+    `joint_body` (j,) are the bodies of Pinocchio's joints, `mounts` (j, 4, 4) their poses there.
     """
 
     numbers: Array
     layout: Indices
-    node: Indices
+    joint_body: Indices
     mounts: Array
 
 
@@ -106,13 +106,13 @@ def _bodies(robot: Robot) -> _Bodies:
     tree = tree_of(robot, frames, tuple(robot.joint_names), robot.neutral)
     # the z axis of a body frame of the tree is the joint axis, unlike in Pinocchio's joint frames
     mounts = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
-              for row, frame in zip(tree.mounting, frames, strict=True)]
+              for row, frame in zip(tree.frame_placement, frames, strict=True)]
     motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
     return _Bodies(
-        np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1)]),
-        np.concatenate([[0, len(tree.parent), 0, 0, 0], tree.parent, tree.kind, tree.place,
+        np.concatenate([tree.multiplier, tree.offset, tree.joint_placement.reshape(-1)]),
+        np.concatenate([[0, len(tree.parent), 0, 0, 0], tree.parent, tree.kind, tree.value_index,
                         tree.column, motions]).astype(np.int64),
-        np.asarray(tree.node, dtype=np.int64), np.array([mount.homogeneous for mount in mounts]))
+        tree.frame_body.astype(np.int64), np.array([mount.homogeneous for mount in mounts]))
 
 
 def boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:

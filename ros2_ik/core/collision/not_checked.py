@@ -33,7 +33,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
-    own = _own_collisions(robot.plain, meshes)
+    own = _own_collisions(robot.without_added_frames, meshes)
     geometry = own.checker and own.checker.geometry
     if geometry and geometry.left_out and missing_meshes == 'refuse':
         reasons = '; '.join(text.removesuffix('; it is left out')

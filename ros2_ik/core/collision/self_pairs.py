@@ -71,7 +71,7 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
     Contacts never exclude pairs that the SRDF enables. `geometry` defaults to exact meshes.
     """
     geometry = robot_geometry(robot) if geometry is None else geometry
-    return _decide(robot.plain, geometry)
+    return _decide(robot.without_added_frames, geometry)
 
 
 @lru_cache(maxsize=8)

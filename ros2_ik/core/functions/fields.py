@@ -13,7 +13,7 @@ import pinocchio as pin
 from ros2_ik.core import checks
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.poses import as_placement, FARTHEST, quaternion_pose
+from ros2_ik.core.poses import as_placement, MAX_DISTANCE, quaternion_pose
 
 MOST_ROWS = 1000   # largest number of rows of one function
 _AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xyz', count)]
@@ -114,13 +114,13 @@ class SpecField(NamedTuple):
     optional: bool
 
     @property
-    def unwritten(self) -> object:
+    def default_argument(self) -> object:
         """The argument for a field without a written value; MISSING if the field is required."""
         if self.default is not MISSING:
             return self.default
         return None if self.optional else self.type.absent
 
-    def kept(self, value: object, name: str) -> object:
+    def checked(self, value: object, name: str) -> object:
         """Check an argument and return the value to store; raises InvalidConstraintError."""
         return None if value is None and self.optional else self.type.check(value, name)
 
@@ -257,14 +257,14 @@ Names = Annotated[Sequence[str], FieldType(
     'names', read_texts, partial(checks.distinct_names, **_ERROR))]
 # (3,), coordinates up to 1e6 m; the default is the origin
 Point = Annotated[Numbers, FieldType(
-    'x y z [m]', read_row, partial(checks.vector, size=3, most=FARTHEST, **_ERROR), ORIGIN)]
+    'x y z [m]', read_row, partial(checks.vector, size=3, most=MAX_DISTANCE, **_ERROR), ORIGIN)]
 # (3,), stored as a unit vector
 Axis = Annotated[Numbers, FieldType(
     'x y z, not zero', read_row, partial(checks.direction, **_ERROR))]
 # (n, 3), coordinates up to 1e6 m
 Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
     'x y z [m] of each point', partial(read_rows, usual=3),
-    partial(checks.matrix, columns=3, most=FARTHEST, **_ERROR))]
+    partial(checks.matrix, columns=3, most=MAX_DISTANCE, **_ERROR))]
 # (m, n); (n,) is one row
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
                    FieldType('rows of numbers', read_rows, _matrix)]

@@ -104,10 +104,10 @@ class BoundJoints(JointFunction):
 
     A is (m, nv), `reference` (nq,). Rows in the mask `turns` (m,) are taken modulo full turns.
     `moved_by` are the names of the joints that change f; `curved` is True if one of them is a
-    floating joint. `made_from` is the function that was bound to the robot.
+    floating joint. `unbound` is the function that was bound to the robot.
     """
 
-    made_from: JointFunction
+    unbound: JointFunction
     robot_key: str
     A: Array
     reference: Array
@@ -118,11 +118,11 @@ class BoundJoints(JointFunction):
     labels: tuple[str, ...] = ()
 
     def bind(self, robot: Robot) -> 'BoundJoints':
-        return self if robot.key == self.robot_key else self.made_from.bind(robot)
+        return self if robot.key == self.robot_key else self.unbound.bind(robot)
 
     @property
     def spec(self) -> KinematicFunction:
-        return self.made_from
+        return self.unbound
 
     def value(self, at: Configuration) -> Array:
         f: Array = self.A @ pin.difference(at.robot.model, self.reference, at.q) + self.offset
@@ -137,7 +137,7 @@ class BoundJoints(JointFunction):
                                                         pin.ARG1)
 
     def __str__(self) -> str:
-        return str(self.made_from)
+        return str(self.unbound)
 
 
 @lru_cache(maxsize=64)
@@ -156,7 +156,7 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
         q = rows.reference.copy()
         q[places] = reference
         q = robot.to_q(q)
-    return replace(rows, made_from=function, reference=q, turns=rows.turns & function.wrap)
+    return replace(rows, unbound=function, reference=q, turns=rows.turns & function.wrap)
 
 
 @lru_cache(maxsize=64)
@@ -229,6 +229,6 @@ class JointCoupling(JointFunction):
             names = 'all joints' if self.names is None else ', '.join(self.names)
             raise InvalidConstraintError(f'ratios has {ratios.shape[1]} columns, but {names} have '
                                          f'{len(rows.labels)} rows')
-        return replace(rows, made_from=self, A=ratios @ rows.A,
+        return replace(rows, unbound=self, A=ratios @ rows.A,
                        offset=ratios @ rows.offset - self.offset,
                        turns=np.zeros(len(ratios), dtype=bool), labels=self.labels)

@@ -62,7 +62,7 @@ class KinematicFunction(ABC):
     def __post_init__(self) -> None:
         """Check and convert the dataclass fields that have a FieldType."""
         for name, field in spec_fields(type(self)).items():
-            self.keep(name, field.kept(getattr(self, name), name))
+            self.keep(name, field.checked(getattr(self, name), name))
 
     def keep(self, name: str, value: object) -> None:
         """Set a field of this frozen dataclass; only for use in `__post_init__`."""
@@ -179,8 +179,8 @@ def read_function(kind: str, given: Mapping[str, FieldValue],
             arguments[name] = (supplied or {}).get(name)
         elif name in given and not given[name].empty:
             arguments[name] = field.type.argument(given[name], name)
-        elif field.unwritten is not MISSING:
-            arguments[name] = field.unwritten
+        elif field.default_argument is not MISSING:
+            arguments[name] = field.default_argument
         else:
             raise InvalidConstraintError(f'{kind} needs {name}: {field.type.form}')
     return function(**arguments)

@@ -51,9 +51,9 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     # joints must not reverse on the polynomials from the states before this index
     one_way = 1 if may_reverse else len(checked)
     # velocities of the fastest state, which determines the braking distance
-    going = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
-    duration = _duration(start, going, position, velocities, one_way, limits)
-    return _cubics(names, start, speed, start + going * duration / 2,
+    start_velocity = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
+    duration = _duration(start, start_velocity, position, velocities, one_way, limits)
+    return _cubics(names, start, speed, start + start_velocity * duration / 2,
                    np.full(len(names), duration))
 
 
@@ -82,10 +82,10 @@ def _checked(joints: tuple[str, ...], position: object, velocity: object) -> tup
             vector(velocity, 'the velocities at the start', n, InvalidStateError))
 
 
-def _duration(start: Array, going: Array, position: Array, velocity: Array, one_way: int,
+def _duration(start: Array, start_velocity: Array, position: Array, velocity: Array, one_way: int,
               limits: MotionLimits) -> float:
     """Return the shortest duration [s] within limits, if possible without reversing joints."""
-    least = float((np.abs(going) / limits.acceleration).max(initial=0.0))
+    least = float((np.abs(start_velocity) / limits.acceleration).max(initial=0.0))
     spread = np.ptp(position, axis=0).max(initial=0.0)
     if max(spread, np.abs(velocity).max(initial=0.0)) < REST_SPEED:
         return 0.0
@@ -94,12 +94,12 @@ def _duration(start: Array, going: Array, position: Array, velocity: Array, one_
     # evaluate in parts: larger arrays double the time of a first call (new pages of memory)
     for part in tried.reshape(-1, N_TOGETHER):
         duration = part[:, None, None]
-        way = start + going * duration / 2 - position
+        way = start + start_velocity * duration / 2 - position
         # accelerations at both ends of the cubic polynomial from each state to rest, (m, k, n)
         first = (6 * way / duration - 4 * velocity) / duration
         last = (2 * velocity - 6 * way / duration) / duration
         within = _are_within(first, last, velocity, duration, limits)
-        good = within & ~_turn_back(last[:, :one_way], velocity[:one_way], limits)
+        good = within & ~_reverses(last[:, :one_way], velocity[:one_way], limits)
         if good.any():
             return float(part[int(np.argmax(good))])
         if shortest is None and within.any():
@@ -120,7 +120,7 @@ def _are_within(first: Array, last: Array, velocity: Array, duration: Array,
                        & (np.abs(peak) <= fastest)).all(axis=(1, 2)))
 
 
-def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
+def _reverses(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
     """
     Return a mask (m,) of the durations for which a joint reverses.
 

@@ -96,7 +96,7 @@ class Branches:
         narrowed.active = problem.active.within(problem.lower + margin, problem.upper - margin)
         narrowed.lower, narrowed.upper = narrowed.active.lower, narrowed.active.upper
         # the problem with the target at the path parameter s [m]; cached, as it is often reused
-        self.at = cache(lambda s: narrowed.again([path.pose(s)]))
+        self.at = cache(lambda s: narrowed.with_poses([path.pose(s)]))
         self.seed = narrowed.within_limits(problem.start)
         self.samples = _samples(path, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
@@ -151,10 +151,10 @@ class Branches:
 
     def _grow(self, layer: int, starts: Sequence[Array]) -> None:
         """Trace branches from configurations (nq,) at sample `layer`, until they end or merge."""
-        ways = range(layer + 1, len(self.samples)), range(layer - 1, -1, -1)
-        for start, way in product(starts, ways):
+        sample_ranges = range(layer + 1, len(self.samples)), range(layer - 1, -1, -1)
+        for start, sample_range in product(starts, sample_ranges):
             self._add_node(layer, q := start)
-            for i in way:
+            for i in sample_range:
                 found = None if self.budget.over() else self.follow(
                     self.samples[i], q, MAX_SAMPLE_STEP)
                 if found is None or not self._add_node(i, found):

@@ -63,13 +63,13 @@ def _reached_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motio
     for spline in splines:
         _check(path, spline)
     # motions of the path parameter from stop to stop, and the times at which they begin
-    ways = [timed(('s',), spline.x[:1], spline.x[-1:], _limits_along(spline, limits, tip_speed))
-            for spline in splines]
-    begins = np.cumsum([0.0, *(way.duration for way in ways)])
+    segments = [timed(('s',), spline.x[:1], spline.x[-1:],
+                      _limits_along(spline, limits, tip_speed)) for spline in splines]
+    begins = np.cumsum([0.0, *(segment.duration for segment in segments)])
 
     def state(time: float) -> MotionState:
-        k = min(int(np.searchsorted(begins, time, 'right')), len(ways)) - 1
-        spline, ((s,), (speed,), (acceleration,)) = splines[k], ways[k].at(time - begins[k])
+        k = min(int(np.searchsorted(begins, time, 'right')), len(segments)) - 1
+        spline, ((s,), (speed,), (acceleration,)) = splines[k], segments[k].at(time - begins[k])
         first, second = spline(s, 1), spline(s, 2)
         return MotionState(spline(s), first * speed, second * speed**2 + first * acceleration)
     motion = Motion(problem.joint_names, float(begins[-1]), state, tuple(begins[1:-1].tolist()),
@@ -88,11 +88,11 @@ def _check(path: Path, spline: 'scipy.interpolate.CubicSpline') -> None:
     # halfway between configurations, where the spline is usually farthest from the path
     for s in (spline.x[1:] + spline.x[:-1]) / 2:
         q[problem.active.indices] = spline(s)
-        far = deviation(problem.again([path.tool_path.pose(float(s))]), q)
+        distance = deviation(problem.with_poses([path.tool_path.pose(float(s))]), q)
         outside = np.maximum(problem.lower - q, q - problem.upper)[problem.active.indices].max()
-        if not (far <= path.options.max_deviation and outside <= LIMIT_ROUNDING):
+        if not (distance <= path.options.max_deviation and outside <= LIMIT_ROUNDING):
             raise InvalidStateError(
-                f'at {s:.4g} m of the path the motion is {far:.3g} m from the path, and '
+                f'at {s:.4g} m of the path the motion is {distance:.3g} m from the path, and '
                 f'{max(outside, 0.0):.3g} outside of joint limits; valid: a smaller spacing, or '
                 'corners rounded by a Spline')
 
@@ -148,8 +148,8 @@ class PathSearch:
                  tip_speed: float, options: PathOptions) -> None:
         # clamp the start, because encoders may report positions slightly outside the limits; use
         # resolved targets, because `poses` are relative to the frame of the resolved target
-        self.problem = problem.varied(targets=problem.targets,
-                                      start=problem.within_limits(problem.start))
+        self.problem = problem.replaced(targets=problem.targets,
+                                        start=problem.within_limits(problem.start))
         self.poses, self.limits, self.tip_speed = poses, limits, tip_speed
         self.options = replace(options, hold_start=True)
         self.budget = Budget(time.monotonic() + options.timeout)
@@ -186,7 +186,7 @@ class PathSearch:
                 pose = np.vstack([np.column_stack([poses[0][:3, :3], pose[:3, 3]]), pose[3]])
             if not np.allclose(pose, poses[-1], rtol=0.0, atol=EQUAL):
                 poses.append(pose)
-        problem = problem.again(poses[:1])
+        problem = problem.with_poses(poses[:1])
         if len(poses) == 1:
             if accept(problem, problem.start).accepted:
                 return self._at_start(Status.SUCCESS, 'the tool is at the end of the path')
@@ -202,4 +202,4 @@ class PathSearch:
             np.linspace(a, b, math.ceil((b - a) / period) + 1)[1:]
             for a, b in pairwise((0.0, *motion.rests, motion.duration)))])
         return TimedPath(path.status, path.message, path.fraction, times,
-                         np.array([motion.at(moment) for moment in times]))
+                         np.array([motion.at(time) for time in times]))

@@ -157,7 +157,7 @@ def _advice(path: Path, budget: Budget) -> str:
         weights = target.weights.copy()
         weights[axis] = 0.0
         if target.counted[axis] and weights.any() and follow_path(
-                problem.varied(targets=[target.varied(weights=weights)]), tool_path, options,
+                problem.replaced(targets=[target.replaced(weights=weights)]), tool_path, options,
                 budget):
             numbers = ' '.join(f'{weight:g}' for weight in weights)
             return f'with {name} free (weights {numbers}) the whole path is reached'
@@ -177,14 +177,14 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     # does the descent along the branch end in contact?
     q = chain[-1][1] if chain else branches.seed
     end = branches.descend(problem, q)
-    verdict, step = accept(problem, end), options.max_joint_step
-    if chain and largest_step(q, end) <= step and verdict.touches:
+    report, step = accept(problem, end), options.max_joint_step
+    if chain and largest_step(q, end) <= step and report.touches:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # search from any start: is the pose reachable at all?
     found = branches.solve(s, q)
     # the joints at their limits, unless the descent along the branch is accepted
     at = end if found.success else found.best_q
-    limited = [] if found.success and verdict.accepted else [
+    limited = [] if found.success and report.accepted else [
         joint.name for joint in problem.active.joints
         if not problem.lower[joint.index] + AT_LIMIT < at[joint.index]
         < problem.upper[joint.index] - AT_LIMIT]
@@ -214,12 +214,12 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
 
 def start_reason(problem: IKProblem) -> Reason:
     """Return the reason why the seed (`hold_start`) is not accepted at the first pose."""
-    verdict = accept(problem, problem.start)
-    if verdict.touches:
+    report = accept(problem, problem.start)
+    if report.touches:
         return (Status.START_STATE_IN_COLLISION, 'start',
                 f'at the seed {_contacts(problem, problem.start)}')
     return (Status.INVALID_ROBOT_STATE, 'start', 'the seed does not meet the first pose: '
-            + '; '.join(map(str, verdict.violations)))
+            + '; '.join(map(str, report.violations)))
 
 
 def _contacts(problem: IKProblem, q: Array) -> str:

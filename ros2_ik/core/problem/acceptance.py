@@ -97,8 +97,8 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     active, structure = problem.active, problem.structure
     q, errors = _values(problem.robot, q), np.empty((len(problem.poses), 2))
     # one compiled check of joints and targets; other checks only if it fails or is not sufficient
-    result = check_targets.run(q, problem.start, active.indices, active.limits, active.at_rest,
-                               *structure.chains, problem.poses, errors)
+    result = check_targets.run(q, problem.start, active.indices, active.limits,
+                               active.inactive_q_indices, *structure.chains, problem.poses, errors)
     costs: tuple[float, ...] = ()
     violations: list[Violation] = []
     if result == OUTSIDE:
@@ -106,7 +106,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
             return AcceptanceReport(False, structure.tips, np.empty((0, 2)), (Violation(
                 'joint values', math.nan, -np.inf, np.inf, '(not finite)'),))
         violations = _joint_violations(problem, q)
-    if result != HELD or not structure.is_chain:
+    if result != HELD or not structure.compiled_check_suffices:
         costs = _check_terms(problem, q, errors, violations)
     # the collision check is the slowest part, so it comes last
     touches = not violations and problem.checker is not None and problem.checker.collides(q)
@@ -158,8 +158,8 @@ def _target_errors(target: PoseTarget, at: Configuration,
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
     """Return violations of limits and change bounds, and changes of joints that must not move."""
     found, lower, upper = list[Violation](), problem.lower.copy(), problem.upper.copy()
-    at_rest = problem.active.at_rest
-    lower[at_rest] = upper[at_rest] = problem.start[at_rest]
+    inactive = problem.active.inactive_q_indices
+    lower[inactive] = upper[inactive] = problem.start[inactive]
     for joint in problem.robot.joints:
         part = slice(joint.index, joint.index + joint.size)
         wrong = (q[part] < lower[part]) | (q[part] > upper[part])

@@ -57,7 +57,7 @@ class IKProblem:
         if change_bound is not None:
             instance(change_bound, JointChangeBound, 'change_bound', InvalidOptionError)
         self.locked_joints, self.change_bound = _locked(robot, locked), change_bound
-        self._set_parts(
+        self._set_terms(
             instances([targets] if isinstance(targets, PoseTarget) else targets, PoseTarget,
                       'targets', InvalidTargetError),
             [item.bind(robot) for item in instances(
@@ -65,7 +65,7 @@ class IKProblem:
             [item.bind(robot) for item in instances(
                 costs, Cost, 'costs', InvalidConstraintError)], robot.to_q(start, what='seed'))
 
-    def _set_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
+    def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
         """Set start and terms; all other fields must be set, and constraints and costs bound."""
         if not (targets or constraints or costs):
@@ -100,8 +100,8 @@ class IKProblem:
             self.active = self.active.within(*bound.limits(self.robot))
         self.lower, self.upper = self.active.lower, self.active.upper
 
-    def again(self, poses: Sequence[Pose], start: JointValues | None = None,
-              checker: CollisionChecker | None = None) -> 'IKProblem':
+    def with_poses(self, poses: Sequence[Pose], start: JointValues | None = None,
+                   checker: CollisionChecker | None = None) -> 'IKProblem':
         """
         Return the problem with other target poses, ten times faster than a new IKProblem.
 
@@ -123,11 +123,11 @@ class IKProblem:
         problem._resolve_targets()
         return problem
 
-    def with_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
+    def with_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> 'IKProblem':
         """Return the problem with `start` (nq,) and terms that are already bound to its robot."""
         problem = self._copy()
-        problem._set_parts(targets, constraints, costs, start)
+        problem._set_terms(targets, constraints, costs, start)
         return problem
 
     def _copy(self) -> 'IKProblem':
@@ -146,30 +146,30 @@ class IKProblem:
         """Return the problem with each loose target replaced by constraints on its errors."""
         loose = [target for target in self.targets if target.loose]
         within = [one for target in loose for one in target.tolerance_constraints()]
-        return self.varied(targets=[target for target in self.targets if target not in loose],
-                           constraints=[*self.constraints, *within])
+        return self.replaced(targets=[target for target in self.targets if target not in loose],
+                             constraints=[*self.constraints, *within])
 
     def widened(self, position: float, orientation: float) -> 'IKProblem':
         """Return the problem with target tolerances raised to at least these values [m], [rad]."""
-        return self.varied(targets=[
-            target.varied(position_tolerance=max(position, target.position_tolerance),
-                          orientation_tolerance=max(orientation, target.orientation_tolerance))
+        return self.replaced(targets=[
+            target.replaced(position_tolerance=max(position, target.position_tolerance),
+                            orientation_tolerance=max(orientation, target.orientation_tolerance))
             for target in self.targets])
 
     def approximated(self) -> 'IKProblem':
         """Return the problem that minimizes target errors, and bounds them by their tolerances."""
         within = [one for target in self.targets for one in target.tolerance_constraints()]
-        return self.varied(targets=(), constraints=[*self.constraints, *within],
-                           costs=[target.error_cost() for target in self.targets])
+        return self.replaced(targets=(), constraints=[*self.constraints, *within],
+                             costs=[target.error_cost() for target in self.targets])
 
-    def varied(self, **parts: Any) -> 'IKProblem':
+    def replaced(self, **arguments: Any) -> 'IKProblem':
         """
         Return the problem with some constructor arguments replaced and the same active joints.
 
         The new targets, constraints or costs do not make further joints active.
         """
-        still = set(self.robot.joint_names) - set(self.joint_names)
-        return IKProblem(self.robot, **{**self.question(), 'locked': still, **parts})
+        locked = set(self.robot.joint_names) - set(self.joint_names)
+        return IKProblem(self.robot, **{**self.arguments(), 'locked': locked, **arguments})
 
     @property
     def not_checked(self) -> tuple[str, ...]:
@@ -198,15 +198,15 @@ class IKProblem:
     def _resolve_targets(self) -> None:
         """Set `targets` (converted to the root frame if their frame is static) and `poses`."""
         self.targets = self.given
-        if to_resolve := self.structure.to_resolve:
+        if static := self.structure.static_reference_targets:
             at = Configuration(self.robot, self.start, self.robot.scratch_data())
-            self.targets = tuple(target.resolved(at) if i in to_resolve else target
+            self.targets = tuple(target.resolved(at) if i in static else target
                                  for i, target in enumerate(self.given))
         # one target is the usual case: a view takes less time than an array
         self.poses = self.targets[0].transform[None] if len(self.targets) == 1 else np.array(
             [target.transform for target in self.targets]).reshape(-1, 4, 4)
 
-    def question(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return the constructor arguments of this problem, apart from the robot."""
         return {'targets': self.given, 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
@@ -215,7 +215,7 @@ class IKProblem:
                 'change_bound': self.change_bound}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return partial(IKProblem, self.robot, **self.question()), ()
+        return partial(IKProblem, self.robot, **self.arguments()), ()
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ ORIENTATION_TOLERANCE = 1e-4
 # tolerances [m, rad] above which the search also tries poses other than the exact target
 LOOSE = (1e-4, 1e-3)
 # solvers bound an error by its tolerance minus this fraction of the tolerance
-EDGE = 0.01
+TOLERANCE_MARGIN = 0.01
 
 
 class PoseTarget:
@@ -52,9 +52,9 @@ class PoseTarget:
         self.tip, self.relative_to = tip, relative_to
         self.transform = as_transform(target, f"target of '{tip}'")     # (4, 4)
         self.weights = _weights(weights, tip)
-        self.whole = self.weights is _ALL
+        self.has_unit_weights = self.weights is _ALL
         # mask (6,) of the errors x y z rx ry rz with a weight above 0
-        self.counted = _ALL_COUNT if self.whole else self.weights > 0
+        self.counted = _ALL_COUNT if self.has_unit_weights else self.weights > 0
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
@@ -66,7 +66,7 @@ class PoseTarget:
     def shape(self) -> 'TargetShape':
         """Cache key, equal for targets that differ only in their poses."""
         return TargetShape(self.tip, self.relative_to,
-                           b'' if self.whole else self.weights.tobytes(),
+                           b'' if self.has_unit_weights else self.weights.tobytes(),
                            self.position_tolerance, self.orientation_tolerance, self.loose)
 
     @property
@@ -74,12 +74,12 @@ class PoseTarget:
         """The pose error as a function, zero at the target."""
         return FramePose(self.tip, self.transform, self.relative_to)
 
-    def varied(self, **parts: Any) -> 'PoseTarget':
+    def replaced(self, **arguments: Any) -> 'PoseTarget':
         """Return the target with some constructor arguments replaced."""
         return PoseTarget(**{
             'tip': self.tip, 'target': self.transform, 'relative_to': self.relative_to,
             'weights': self.weights, 'position_tolerance': self.position_tolerance,
-            'orientation_tolerance': self.orientation_tolerance, **parts})
+            'orientation_tolerance': self.orientation_tolerance, **arguments})
 
     def at(self, pose: Pose) -> 'PoseTarget':
         """Return the target at another pose; raises InvalidTargetError."""
@@ -98,7 +98,7 @@ class PoseTarget:
         """Return the target relative to the root frame, with `relative_to` at its pose in `at`."""
         if self.relative_to is None:
             return self
-        return self.varied(target=at.placement(self.relative_to) * self.function.reference,
+        return self.replaced(target=at.placement(self.relative_to) * self.function.reference,
                            relative_to=None)
 
     def errors(self, placed: pin.SE3) -> tuple[float, float]:
@@ -121,16 +121,16 @@ class PoseTarget:
                     self.tip, np.zeros(3), reference.translation, self.relative_to)),
                 (slice(3, 6), self.orientation_tolerance, FrameOrientation(
                     self.tip, reference, self.relative_to, form='angle'))):
-            count, edge = np.count_nonzero(self.counted[rows]), max(EDGE * tolerance, FINEST)
+            margin = max(TOLERANCE_MARGIN * tolerance, FINEST)
             # all three errors count: bound their norm; fewer count: bound each error so tightly
             # that the norm is within the tolerance as well
-            if count == 3:
-                found.append(Constraint(length, upper=tolerance - edge, tolerance=edge))
+            if (count := np.count_nonzero(self.counted[rows])) == 3:
+                found.append(Constraint(length, upper=tolerance - margin, tolerance=margin))
             elif count:
                 most, share = np.full(6, np.inf), 1 / math.sqrt(count)
-                most[rows][self.counted[rows]] = max(share * tolerance - edge, 0.0)
+                most[rows][self.counted[rows]] = max(share * tolerance - margin, 0.0)
                 found.append(Constraint(self.function, -most, most,
-                                        tolerance=max(share * edge, FINEST)))
+                                        tolerance=max(share * margin, FINEST)))
         return tuple(found)
 
 

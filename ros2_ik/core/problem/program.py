@@ -38,7 +38,7 @@ class Program:
                  start: Array) -> None:
         self.robot, self.active, self.start = robot, active, start
         self.functions = list(functions)
-        entries = [_entry(function, robot, active, start) for function in functions]
+        entries = [_shape_and_parameters(function, robot, active, start) for function in functions]
         shapes = tuple([shape for shape, _ in entries])
         self._layout = layout = _layout(robot, active.names, shapes)
         self.rows, self.size = layout.rows, layout.size
@@ -48,9 +48,9 @@ class Program:
         parameters = np.concatenate([_NONE, *(parameters for _, parameters in entries)])
         self.arrays = numbers, layout.table, parameters, layout.addresses
 
-    def exchange(self, number: int, function: KinematicFunction) -> None:
+    def replace_function(self, number: int, function: KinematicFunction) -> None:
         """Replace function `number` by a function that differs only in its parameters."""
-        parameters = _entry(function, self.robot, self.active, self.start)[1]
+        parameters = _shape_and_parameters(function, self.robot, self.active, self.start)[1]
         self.arrays[2][self.parameter_slices[number]] = parameters
         self.functions[number] = function
 
@@ -136,8 +136,8 @@ class _Shape(NamedTuple):
     mass_frames: tuple[str, ...] = ()
 
 
-def _entry(function: KinematicFunction, robot: Robot, active: ActiveJoints,
-           start: Array) -> tuple[_Shape, Array]:
+def _shape_and_parameters(function: KinematicFunction, robot: Robot, active: ActiveJoints,
+                          start: Array) -> tuple[_Shape, Array]:
     """Return the shape and the parameters of a bound function."""
     rows = len(function.labels)
     if isinstance(function, RelativeFunction):
@@ -160,12 +160,12 @@ def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array
     Compiled loops read these parameters with `kernels.rows.linear_rows`.
     """
     # f = slopes x + constant; joints that do not move contribute to the constant
-    at_rest = start - function.reference
-    at_rest[active.indices] = -function.reference[active.indices]
+    difference = start - function.reference
+    difference[active.indices] = -function.reference[active.indices]
     slopes = function.A[:, active.v_slice]
     parameters = np.empty((len(slopes), 2 + slopes.shape[1]))
     parameters[:, 0] = function.turns
-    parameters[:, 1] = function.offset + function.A @ at_rest[active.q_of_columns]
+    parameters[:, 1] = function.offset + function.A @ difference[active.q_of_columns]
     parameters[:, 2:] = slopes
     return parameters.reshape(-1)
 
@@ -211,11 +211,11 @@ class _Layout:
         # a body has one twist for each velocity component of its joint
         motions = _sums(6 if kind == FLOATING else 1 for kind in tree.kind)
         return np.array([
-            len(columns), len(tree.parent), len(tree.node), len(shapes), len(floating) // 2,
-            *columns, *floating, *tree.parent, *tree.kind, *tree.place, *tree.column, *motions,
-            *tree.node, *(numbers.get(shape.formula, shape.formula) for shape in shapes), *frames,
-            *relative, *ends, *_supports(tree, frames, relative),
-            *_sums(len(shape.mass_frames) for shape in shapes),
+            len(columns), len(tree.parent), len(tree.frame_body), len(shapes), len(floating) // 2,
+            *columns, *floating, *tree.parent, *tree.kind, *tree.value_index, *tree.column,
+            *motions, *tree.frame_body, *(numbers.get(shape.formula, shape.formula)
+                                          for shape in shapes), *frames, *relative, *ends,
+            *_supports(tree, frames, relative), *_sums(len(shape.mass_frames) for shape in shapes),
             *(frame_numbers[name] for shape in shapes for name in shape.mass_frames)],
             dtype=np.int64)
 
@@ -231,8 +231,8 @@ def _numbers(layout: _Layout, locked: bytes) -> Array:
     start = layout.robot.neutral.copy()
     start[layout.locked_q_indices] = np.frombuffer(locked)
     tree = tree_of(layout.robot, layout.frames, layout.names, start)
-    return np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
-                           tree.mounting.reshape(-1)])
+    return np.concatenate([tree.multiplier, tree.offset, tree.joint_placement.reshape(-1),
+                           tree.frame_placement.reshape(-1)])
 
 
 _layout = lru_cache(maxsize=256)(_Layout)

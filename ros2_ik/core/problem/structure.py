@@ -28,7 +28,7 @@ class ActiveJoints:
     `indices` (n,) are the indices in q of the values of these joints, the active values; `columns`
     (m,) are the joints' columns in the tangent space. `q_slice` and `v_slice` are `indices` and
     `columns`, as slices if contiguous. `q_of_columns` (nv,) has the index in q of each column of
-    the robot's tangent space. `at_rest` are the indices in q of the other joints' values.
+    the robot's tangent space. `inactive_q_indices` are indices in q of the other joints' values.
 
     `limits` (2, n) are the lower and upper limits of the active values, `lower` and `upper` (nq,)
     the limits of q; all are infinite if limits are off. `ranges` (4, n) are `limits`, then the
@@ -53,7 +53,7 @@ class ActiveJoints:
         self.ranges = np.array([bound[self.q_slice] for bound in (
             self.lower, self.upper, robot.lower, robot.upper)])
         self.limits = self.ranges[:2]
-        self.at_rest = np.setdiff1d(np.arange(robot.nq), self.indices)
+        self.inactive_q_indices = np.setdiff1d(np.arange(robot.nq), self.indices)
         self.floating_starts = np.searchsorted(self.indices, np.array(
             [j.index for j in self.multi_value_joints if j.kind == 'floating'], dtype=np.int64))
         self.angles = np.array([j.index for j in self.joints if _is_angle(j, robot)],
@@ -118,17 +118,17 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
     `joints` has the joints that change one function.
     Raises UnmovedTipError for a tip that no active joint moves.
     """
-    still = robot.passive_joints | locked
+    immobile = robot.passive_joints | locked
     grouped = None if group is None else frozenset(robot.group(group).joint_names) - locked
     used = frozenset[str]()
     for tip, frame in tips:
-        moving = robot.moving_joints(tip, frame) - still
+        moving = robot.moving_joints(tip, frame) - immobile
         if not (moving if grouped is None else moving & grouped):
             raise UnmovedTipError(tip, frame, group or '')
         used |= moving
     if grouped is not None:
         return grouped
-    return used.union(*joints) - still
+    return used.union(*joints) - immobile
 
 
 def _is_angle(joint: Joint, robot: Robot) -> bool:
@@ -164,12 +164,12 @@ class Structure:
 
     `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
-    callable of the user, `is_loose` if a target is `loose`. `to_resolve` has the indices of the
-    targets whose reference frame is static (no active joint moves it) but not the root frame.
-    `tips` are the tips of the targets. `chains` are the arrays for the compiled acceptance check;
-    `is_chain` is True if that check suffices. `angles` are the indices in q of the joints whose
-    full turns change neither link poses nor constraints nor costs; `turning` has the `angles`
-    whose limits allow a full turn. `solvers` is a cache for data that solvers prepare.
+    callable of the user, `is_loose` if a target is `loose`. `static_reference_targets` has the
+    indices of targets whose reference frame is static (no active joint moves it) but not the root
+    frame. `tips` are the tips of the targets. `chains` are the arrays for the compiled acceptance
+    check; `compiled_check_suffices` is True if that check suffices. `angles` are the indices in q
+    of joints whose full turns change neither link poses nor constraints nor costs, and
+    `full_turn_indices` those whose limits allow a full turn. `solvers` is a cache of the solvers.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -179,7 +179,7 @@ class Structure:
                              [use.joints for use in uses], group, locked)
         self.active = ActiveJoints(
             robot, tuple(name for name in robot.joint_names if name in names), joint_limits)
-        self.to_resolve = frozenset(
+        self.static_reference_targets = frozenset(
             i for i, target in enumerate(targets) if target.relative_to is not None
             and robot.moving_joints(target.relative_to).isdisjoint(self.active.names))
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
@@ -187,16 +187,16 @@ class Structure:
         self.tips = tuple(target.tip for target in targets)
         # if there are only targets, one compiled check suffices for acceptance (of most robots)
         chains = None if uses else _screw_chains(
-            robot, [target._replace(relative_to=None) if i in self.to_resolve else target
-                    for i, target in enumerate(targets)])
-        self.is_chain = chains is not None
+            robot, [target._replace(relative_to=None) if i in self.static_reference_targets
+                    else target for i, target in enumerate(targets)])
+        self.compiled_check_suffices = chains is not None
         self.chains = chains or (np.zeros(0, dtype=np.int64), np.zeros(0))
         self.runs_user_code = any(use.is_user_code for use in uses)
         # the joints of functions that are not periodic: full turns change their values
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
         active, used = self.active, [robot.joint(name).index for name in counted]
         self.angles = np.array([i for i in active.angles if i not in used], dtype=np.intp)
-        self.turning = self.angles[(active.upper - active.lower)[self.angles] >= TURN]
+        self.full_turn_indices = self.angles[(active.upper - active.lower)[self.angles] >= TURN]
         self.solvers: dict[str, Any] = {}
 
 

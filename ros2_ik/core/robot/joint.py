@@ -88,11 +88,11 @@ def joints_in_q(model: pin.Model, given: Sequence[Joint]) -> tuple[Joint, ...]:
     # all leaders are known now: narrow their limits by those of their mimic joints
     for joint in given:
         if joint.mimic:
-            joints[joint.mimic.leader] = _narrowed(joints[joint.mimic.leader], joint)
+            joints[joint.mimic.leader] = _with_follower_limits(joints[joint.mimic.leader], joint)
     return tuple(sorted(joints.values(), key=lambda joint: joint.index))
 
 
-def _narrowed(leader: Joint, follower: Joint) -> Joint:
+def _with_follower_limits(leader: Joint, follower: Joint) -> Joint:
     """Return a leader with the limits of a mimic joint applied to it."""
     assert follower.mimic is not None
     _, multiplier, offset = follower.mimic

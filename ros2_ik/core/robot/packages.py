@@ -12,24 +12,24 @@ from xml.sax.saxutils import quoteattr, unescape
 from ros2_ik.core.errors import IKError, InvalidSceneError, RobotDescriptionError
 
 # number of parent folders whose subfolders are searched
-LEVELS = 3
+N_PARENTS = 3
 _NAME = re.compile(r'<name>\s*([^<]+?)\s*</name>')
 # xacro keeps its state in global variables: one expansion at a time
 _xacro_lock = threading.Lock()
 
 
-def _package_candidates(package: str, near: Sequence[str]) -> Iterator[Path]:
+def _package_candidates(package: str, search_folders: Sequence[str]) -> Iterator[Path]:
     """
     Yield folders that may be the package, existing or not.
 
-    Search the folders `near`, their subfolders, parents and siblings, then the prefixes in the
+    Search `search_folders`, their subfolders, parents and siblings, then the prefixes in the
     environment variable AMENT_PREFIX_PATH.
     """
-    for folder in map(Path, near):
+    for folder in map(Path, search_folders):
         yield folder / package
         above = (folder, *folder.parents)
         yield from (one for one in above if package in (one.name, _declared_name(one)))
-        yield from (one / package for one in above[1:LEVELS + 1])
+        yield from (one / package for one in above[1:N_PARENTS + 1])
     for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(':')):
         yield Path(prefix, 'share', package)
 
@@ -43,8 +43,8 @@ def _declared_name(folder: Path) -> str:
     return found[1] if found else ''
 
 
-def _first(candidates: Iterator[Path], exists: Callable[[Path], bool], what: str,
-           error: type[IKError]) -> Path:
+def _first_existing(candidates: Iterator[Path], exists: Callable[[Path], bool], what: str,
+                    error: type[IKError]) -> Path:
     """Return the first path that exists; raises an error that lists the paths tried."""
     tried = []
     for path in candidates:
@@ -63,9 +63,9 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     AMENT_PREFIX_PATH; `package_dirs` and their parents may also match by the name in package.xml.
     Relative paths are tried in `package_dirs`. The InvalidSceneError lists the paths tried.
     """
-    return _first(_mesh_candidates(name, package_dirs), Path.is_file,
-                  f"the mesh '{name}' cannot be found; valid: a path, file://, package:// or "
-                  'model://', InvalidSceneError)
+    return _first_existing(_mesh_candidates(name, package_dirs), Path.is_file,
+                           f"the mesh '{name}' cannot be found; valid: a path, file://, "
+                           'package:// or model://', InvalidSceneError)
 
 
 def _mesh_candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
@@ -103,11 +103,11 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
     # imported here, because few robots need xacro
     import xacro
     from xacro import substitution_args
-    near = (str(path.absolute().parent), *package_dirs)
+    search_folders = (str(path.absolute().parent), *package_dirs)
 
     def find(package: str) -> str:
-        return str(_first(_package_candidates(package, near), Path.is_dir,
-                          f"package '{package}' cannot be found", RobotDescriptionError))
+        return str(_first_existing(_package_candidates(package, search_folders), Path.is_dir,
+                                   f"package '{package}' cannot be found", RobotDescriptionError))
     # xacro has no option for package folders: replace its function for $(find ...)
     with _xacro_lock:
         original, substitution_args._eval_find = substitution_args._eval_find, find

@@ -100,7 +100,7 @@ class Robot:
         self._frame_ids = self._own_frames(semantics.world_frame)
         self.added_frames: Mapping[str, tuple[str | None, pin.SE3]] = MappingProxyType({})
         self.key_with_frames: tuple[Hashable, ...] = (self.key,)
-        self._plain: Robot | None = None    # not self: a reference cycle would delay freeing
+        self._original: Robot | None = None     # not self: a reference cycle would delay freeing
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -155,7 +155,7 @@ class Robot:
     def __reduce__(self) -> tuple[object, ...]:
         # pickle the robot without added frames, and the added frames
         if self.added_frames:
-            return Robot.with_frames, (self.plain, dict(self.added_frames))
+            return Robot.with_frames, (self.without_added_frames, dict(self.added_frames))
         return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)
 
     def __repr__(self) -> str:
@@ -164,9 +164,9 @@ class Robot:
     # -- added frames ---------------------------------------------------------------------
 
     @property
-    def plain(self) -> 'Robot':
+    def without_added_frames(self) -> 'Robot':
         """The robot without the frames of `with_frames`."""
-        return self._plain or self
+        return self._original or self
 
     def with_frames(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
         """
@@ -191,7 +191,7 @@ class Robot:
                     and isinstance(at[0], str | None)):
                 raise InvalidOptionError(f"frame '{name}' takes a pair of a frame (None: the root "
                                          f'frame) and a rigid pinocchio.SE3, not {at!r}')
-        plain, added = self.plain, {**self.added_frames, **frames}
+        plain, added = self.without_added_frames, {**self.added_frames, **frames}
         return _framed(plain, *((name, parent, pose.homogeneous.tobytes())
                                 for name, (parent, pose) in added.items()))
 
@@ -199,7 +199,7 @@ class Robot:
         """Return the robot with added frames: tuples of name, parent, and pose (4, 4) as bytes."""
         robot = object.__new__(Robot)
         robot.__dict__.update(vars(self))
-        robot._plain, robot.key_with_frames = self, (self.key, *frames)
+        robot._original, robot.key_with_frames = self, (self.key, *frames)
         robot.added_frames = MappingProxyType(
             {name: (parent, pin.SE3(np.frombuffer(pose).reshape(4, 4)))
              for name, parent, pose in frames})

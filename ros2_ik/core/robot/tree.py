@@ -24,29 +24,29 @@ class Tree:
     Each body has one joint. For body k:
 
     - `parent`: index of the parent body, -1 for the root;
-    - `before` (12,): pose of the joint in the parent body (rotation by rows, then position);
+    - `joint_placement` (12,): pose of the joint in the parent body (rotation by rows, position);
     - `kind` of the joint, which moves along z (PRISMATIC), rotates about z (REVOLUTE), or is
       FLOATING;
-    - `place`: index of the joint value x among the active values (floating joint: of the first of
-      its seven values); the joint position is `multiplier` x + `offset`;
+    - `value_index`: index of the joint value x among the active values (floating joint: of the
+      first of its seven values); the joint position is `multiplier` x + `offset`;
     - `column`: first column of the joint in the tangent space of the active joints.
 
-    Frame i is fixed to body `node[i]` (-1: the root), at the pose `mounting[i]` (12,) in the body.
+    Frame i is fixed to body `frame_body[i]` (-1: the root), at `frame_placement[i]` (12,) in it.
     """
 
     parent: Indices
     kind: Indices
-    place: Indices
+    value_index: Indices
     column: Indices
     multiplier: Array
     offset: Array
-    before: Array
-    node: Indices
-    mounting: Array
+    joint_placement: Array
+    frame_body: Indices
+    frame_placement: Array
 
     def supports(self, frame: int) -> frozenset[int]:
         """Return the indices of the bodies whose joints move a frame."""
-        found, body = set(), int(self.node[frame])
+        found, body = set(), int(self.frame_body[frame])
         while body >= 0:
             found.add(body)
             body = int(self.parent[body])
@@ -65,7 +65,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
     active = _active_indices(robot, names)
     # by joint index: the body that the joint frame is fixed to, and the frame's pose in the body
     mounted: dict[int, tuple[int, pin.SE3]] = {0: (-1, pin.SE3.Identity())}
-    before, rows = [], []
+    joint_placements, rows = [], []
     # in the order of joints in the model: parents come before children
     for index in sorted({int(i) for frame in frames
                          for i in model.supports[model.frames[frame].parentJoint]} - {0}):
@@ -81,17 +81,17 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
         align = pin.SE3.Identity()
         if kind != FLOATING:
             align.rotation = pin.Quaternion.FromTwoVectors(_Z, np.array(element.axis)).matrix()
-        before.append(se3_to_array(pending * model.jointPlacements[index] * align))
+        joint_placements.append(se3_to_array(pending * model.jointPlacements[index] * align))
         rows.append((body, kind, *active[column], multiplier, offset))
         mounted[index] = len(rows) - 1, align.inverse()
     table = np.array(rows, dtype=float).reshape(-1, 6).T
-    nodes = [mounted[int(model.frames[frame].parentJoint)] for frame in frames]
-    parent, kind, place, first = table[:4].astype(np.intp)
-    return Tree(parent, kind, place, first, table[4], table[5],
-                np.array(before).reshape(-1, 12),
-                np.array([body for body, _ in nodes], dtype=np.intp),
+    frame_bodies = [mounted[int(model.frames[frame].parentJoint)] for frame in frames]
+    parent, kind, value_index, first = table[:4].astype(np.intp)
+    return Tree(parent, kind, value_index, first, table[4], table[5],
+                np.array(joint_placements).reshape(-1, 12),
+                np.array([body for body, _ in frame_bodies], dtype=np.intp),
                 np.array([se3_to_array(in_body * model.frames[frame].placement)
-                          for frame, (_, in_body) in zip(frames, nodes, strict=True)]))
+                          for frame, (_, in_body) in zip(frames, frame_bodies, strict=True)]))
 
 
 def _active_indices(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int, int]]:
@@ -119,15 +119,15 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
     tree = tree_of(robot, (robot.frame_id(tip),), names, q)
     if not len(tree.kind):
         return None
-    # length of the stretched arm: the sum of the distances between consecutive joints, plus the
-    # largest extension of each prismatic joint
-    radius = float(np.linalg.norm([*tree.before[1:, 9:], tree.mounting[0, 9:]], axis=1).sum())
+    # length of the stretched arm: distances between joints, plus largest prismatic extensions
+    offsets = [*tree.joint_placement[1:, 9:], tree.frame_placement[0, 9:]]
+    radius = float(np.linalg.norm(offsets, axis=1).sum())
     owners = [joint for joint in map(robot.joint, names) for _ in range(joint.size)]
     for k in np.flatnonzero(tree.kind != REVOLUTE):
-        joint, is_bounded = owners[tree.place[k]], tree.kind[k] == PRISMATIC and joint_limits
+        joint, is_bounded = owners[tree.value_index[k]], tree.kind[k] == PRISMATIC and joint_limits
         ends = (tree.multiplier[k] * end + tree.offset[k] for end in (joint.lower, joint.upper))
         radius += max(map(abs, ends)) if is_bounded else math.inf
-    return ((tree.before[0, 9:], radius, owners[tree.place[0]].name)
+    return ((tree.joint_placement[0, 9:], radius, owners[tree.value_index[0]].name)
             if math.isfinite(radius) else None)
 
 

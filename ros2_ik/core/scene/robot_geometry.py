@@ -157,7 +157,7 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing, 'missing', MISSING, InvalidOptionError)
-    return _geometry(robot.plain, meshes, missing)
+    return _geometry(robot.without_added_frames, meshes, missing)
 
 
 @lru_cache(maxsize=8)

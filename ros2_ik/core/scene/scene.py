@@ -118,9 +118,9 @@ class Scene:
 
         If `id` is None, all world objects except the octomap are removed. Attached objects stay.
         """
-        gone = set(self.objects) - {OCTOMAP} if id is None else {self._world_object(id).id}
-        return self._with(objects=_without(self.objects, gone),
-                          allowed=self.allowed.without(*gone))
+        removed = set(self.objects) - {OCTOMAP} if id is None else {self._world_object(id).id}
+        return self._with(objects=_without(self.objects, removed),
+                          allowed=self.allowed.without(*removed))
 
     # -- objects on links -----------------------------------------------------------------
 
@@ -157,16 +157,16 @@ class Scene:
         if link is not None:
             self._link(link)
         if id is None:
-            held = [item for item in self.attached.values() if link in (None, item.link)]
+            attached = [item for item in self.attached.values() if link in (None, item.link)]
         else:
-            held = [look_up(self.attached, id, UnknownObjectError)]
-            if link not in (None, held[0].link):
-                raise InvalidSceneError(f"object '{id}' is attached to '{held[0].link}', "
+            attached = [look_up(self.attached, id, UnknownObjectError)]
+            if link not in (None, attached[0].link):
+                raise InvalidSceneError(f"object '{id}' is attached to '{attached[0].link}', "
                                         f"not to '{link}'")
-        freed = {item.id: item.object.with_pose(self.frame_pose(item.link, at) * item.object.pose)
-                 for item in held if item.id not in self.objects}
-        return self._with(objects={**self.objects, **freed} if freed else self.objects,
-                          attached=_without(self.attached, {item.id for item in held}))
+        detached = {one.id: one.object.with_pose(self.frame_pose(one.link, at) * one.object.pose)
+                    for one in attached if one.id not in self.objects}
+        return self._with(objects={**self.objects, **detached} if detached else self.objects,
+                          attached=_without(self.attached, {item.id for item in attached}))
 
     # -- allowed collisions, padding, colours, frames -------------------------------------
 
@@ -177,8 +177,8 @@ class Scene:
 
     def link_of(self, name: str) -> str | None:
         """Return the link of an attached object, None for a world object, otherwise `name`."""
-        held = self.attached.get(name)
-        return held.link if held else None if name in self.objects else name
+        attached = self.attached.get(name)
+        return attached.link if attached else None if name in self.objects else name
 
     def allow(self, first: str, second: str | None, allowed: bool = True) -> 'Scene':
         """
@@ -280,7 +280,7 @@ class Scene:
     def _placed_frames(self) -> dict[str, tuple[str | None, pin.SE3]]:
         """Return the link (None: root) of each scene frame, and the frame's pose in the link."""
         items = [*((None, item) for item in self.objects.values()),
-                 *((held.link, held.object) for held in self.attached.values())]
+                 *((attached.link, attached.object) for attached in self.attached.values())]
         # if several frames have the same name, the last one counts
         return {**{name: (None, pose) for name, pose in self.frames.items()},
                 **{f'{item.id}/{name}': (link, item.pose * pose)
@@ -350,10 +350,10 @@ class Scene:
         return link
 
 
-def _without(items: Mapping[K, V], gone: Iterable[K]) -> Mapping[K, V]:
-    """Return the items whose keys are not in `gone`; the same mapping if none is in `gone`."""
-    gone = set(gone).intersection(items)
-    return {id: item for id, item in items.items() if id not in gone} if gone else items
+def _without(items: Mapping[K, V], removed: Iterable[K]) -> Mapping[K, V]:
+    """Return the items whose keys are not in `removed`; the same mapping if none is."""
+    removed = set(removed).intersection(items)
+    return {id: item for id, item in items.items() if id not in removed} if removed else items
 
 
 def _merged(mine: Mapping[K, V], base: Mapping[K, V],

@@ -64,14 +64,14 @@ def load_scene(path_or_text: str | Path, robot: Robot,
         content = read_yaml(yaml_text)
     except ValueError as error:
         raise InvalidSceneError(f'{file}the scene is not valid YAML: {error}') from None
-    _at(f'{file}the scene', _keys, content, ('description', *MAPPINGS, *LISTS))
+    _read_at(f'{file}the scene', _keys, content, ('description', *MAPPINGS, *LISTS))
     scene = Scene(robot)
     for section in MAPPINGS:
         for name, value in _collection(content.get(section), dict, f'{file}{section}').items():
-            scene = _at(f'{file}{section}.{name}', _READERS[section], scene, name, value)
+            scene = _read_at(f'{file}{section}.{name}', _READERS[section], scene, name, value)
     for section in LISTS:
-        for index, item in enumerate(_collection(content.get(section), list, f'{file}{section}')):
-            scene = _at(f'{file}{section}[{index}]', _READERS[section], scene, item, folder, at)
+        for i, item in enumerate(_collection(content.get(section), list, f'{file}{section}')):
+            scene = _read_at(f'{file}{section}[{i}]', _READERS[section], scene, item, folder, at)
     return scene
 
 
@@ -100,12 +100,12 @@ def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
                                 f'shipped: {", ".join(shipped_scenes())}') from None
 
 
-def _at(place: str, read: Callable[..., T], *arguments: object) -> T:
-    """Call `read(*arguments)`; an IKError gets `place`, the location in the file, as a prefix."""
+def _read_at(location: str, read: Callable[..., T], *arguments: object) -> T:
+    """Call `read(*arguments)`; an IKError gets the location in the file as a prefix."""
     try:
         return read(*arguments)
     except IKError as error:
-        raise InvalidSceneError(f'{place}: {error}') from None
+        raise InvalidSceneError(f'{location}: {error}') from None
 
 
 def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -> dict[str, Any]:
@@ -121,11 +121,11 @@ def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -
     return value
 
 
-def _collection(value: object, kind: type, place: str) -> Any:
+def _collection(value: object, kind: type, location: str) -> Any:
     """Return the list or dict in a section, an empty one if the section is absent or empty."""
     if not isinstance(value, kind | None):
         valid = 'a list' if kind is list else 'a mapping from names'
-        raise InvalidSceneError(f'{place}: must be {valid}, not {brief(value)}')
+        raise InvalidSceneError(f'{location}: must be {valid}, not {brief(value)}')
     return value or kind()
 
 
@@ -137,11 +137,11 @@ def _add(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Sce
 
 
 def _attach(scene: Scene, item: Any, folder: Path, *_: object) -> Scene:
-    held = _object(_keys(item, ATTACHED_KEYS, ('id', 'link', 'shapes')), folder)
-    if held.id in (*scene.objects, *scene.attached):
-        raise InvalidSceneError(f"object '{held.id}' already exists")
+    attached = _object(_keys(item, ATTACHED_KEYS, ('id', 'link', 'shapes')), folder)
+    if attached.id in (*scene.objects, *scene.attached):
+        raise InvalidSceneError(f"object '{attached.id}' already exists")
     touch_links = _collection(item.get('touch_links'), list, 'touch_links')
-    return scene.attach(held, item['link'], touch_links)
+    return scene.attach(attached, item['link'], touch_links)
 
 
 def _allow(flag: bool, scene: Scene, item: Any, *_: object) -> Scene:
@@ -159,11 +159,11 @@ _READERS: dict[str, Callable[..., Scene]] = {
 
 
 def _object(item: dict[str, Any], folder: Path) -> SceneObject:
-    parts = [_at(f'shapes[{index}]', _part, shape, folder)
+    parts = [_read_at(f'shapes[{index}]', _part, shape, folder)
              for index, shape in enumerate(_collection(item['shapes'], list, 'shapes'))]
-    subframes = {name: _at(f'subframes.{name}', _pose, pose)
+    subframes = {name: _read_at(f'subframes.{name}', _pose, pose)
                  for name, pose in _collection(item.get('subframes'), dict, 'subframes').items()}
-    pose = _at('pose', _pose, item['pose']) if 'pose' in item else None
+    pose = _read_at('pose', _pose, item['pose']) if 'pose' in item else None
     return SceneObject(item['id'], tuple(parts), pose, subframes, item.get('color'))
 
 
@@ -193,8 +193,8 @@ def _part(item: Any, folder: Path) -> ShapeInstance:
         raise InvalidSceneError(f'must have one shape, not {len(named)}; '
                                 f'valid: {", ".join(sorted(kinds))}')
     kind, = named
-    return ShapeInstance(_at(kind, _shape, kinds[kind], item[kind], folder),
-                         _at('pose', _pose, item['pose']) if 'pose' in item else None)
+    return ShapeInstance(_read_at(kind, _shape, kinds[kind], item[kind], folder),
+                         _read_at('pose', _pose, item['pose']) if 'pose' in item else None)
 
 
 def _shape(shape: type[Shape], item: Any, folder: Path) -> Shape:

@@ -72,7 +72,7 @@ class Clearance:
     def pusher(self) -> SequentialQuadratic:
         """The solver of the problem with minimum distances as constraints."""
         apart = Constraint(MinimumDistance(self._checker, INFLUENCE_DISTANCE), lower=GAP)
-        problem = self._problem.varied(constraints=[*self._problem.constraints, apart])
+        problem = self._problem.replaced(constraints=[*self._problem.constraints, apart])
         return SequentialQuadratic(problem, attempt_iterations=15)
 
 

@@ -343,7 +343,7 @@ class InverseKinematics:
         # reuse the checks and the checker of the last problem if only `_parts` and start differ
         if last is not None and (last.joint_limits, last.collisions, last.locked_joints) == (
                 self.with_joint_limits, self.collisions, frozenset(self.locked)):
-            self._last = last.with_parts(targets, constraints, costs, start)
+            self._last = last.with_terms(targets, constraints, costs, start)
         else:
             checker = self._checker if self.collisions else None
             self._last = IKProblem(self.robot, targets, None, start, tuple(self.locked),

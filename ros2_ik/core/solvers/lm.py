@@ -24,7 +24,7 @@ from ros2_ik.core.status import ExitFlag
 # consecutive iterations without progress after which a descent ends; a restart is then faster
 MAX_STALLED_ITERATIONS = 6
 # an iteration makes progress if |e|^2 falls below this fraction of its lowest value so far
-DROP = 0.8
+PROGRESS_RATIO = 0.8
 # default `damping_bias`
 BIAS = 1e-10
 # a dict is faster than the constructor of ExitFlag
@@ -73,26 +73,26 @@ class LevenbergMarquardt(Solver):
         self.options = np.array([
             positive(damping, 'damping', InvalidOptionError) * scales,
             positive(damping_bias, 'damping_bias', InvalidOptionError),
-            MAX_STALLED_ITERATIONS, DROP, solution, step, 0.0])
+            MAX_STALLED_ITERATIONS, PROGRESS_RATIO, solution, step, 0.0])
         self._find = find_poses.run
         # bind and compile now, before the clock of a search starts
-        _parts(problem)
+        _groups(problem)
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
-        """Descend from `starts` in one compiled call for each `Part`; see `Solver.find`."""
-        parts, left = _parts(problem), budget.iterations
-        # active joints that belong to no part stay at the start, clamped to their limits
-        q = problem.start.copy() if len(parts) == 1 else problem.within_limits(problem.start)
+        """Descend from `starts` in one compiled call for each `TargetGroup`; see `Solver.find`."""
+        groups, left = _groups(problem), budget.iterations
+        # active joints that belong to no group stay at the start, clamped to their limits
+        q = problem.start.copy() if len(groups) == 1 else problem.within_limits(problem.start)
         error, flag, iterations, used, following = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
-        for part in parts:
+        for group in groups:
             poses, ranges = problem.poses, problem.active.ranges
-            if part.targets is not None:
-                poses, ranges = poses[part.targets], ranges[:, part.values]
-            away, end, done, count, after = self._find(
-                *part.arrays, poses, starts.seed, ranges, self.options, self.attempt_iterations,
+            if group.targets is not None:
+                poses, ranges = poses[group.targets], ranges[:, group.values]
+            group_error, end, done, count, after = self._find(
+                *group.arrays, poses, starts.seed, ranges, self.options, self.attempt_iterations,
                 starts.first, starts.last, left - iterations, starts.state, q)
-            error, iterations, used = error + away, iterations + done, max(used, count)
+            error, iterations, used = error + group_error, iterations + done, max(used, count)
             following = max(following, after)
             if end != ExitFlag.CONVERGED:
                 flag = FLAGS[end]
@@ -134,49 +134,49 @@ class Screw(RelativeFunction):
             v.moment(W, 3 + i, axis)
 
 
-class Part(NamedTuple):
+class TargetGroup(NamedTuple):
     """
     The targets that share active joints, and these joints: the input of one compiled search.
 
-    Targets of two arms on a fixed torso form two parts: each arm restarts alone, because a random
+    Targets of two arms on a fixed torso form two groups: each arm restarts alone, as a random
     start that suits one arm rarely suits the other.
     """
 
-    # the arguments `numbers` to `bases` of `find_poses`, for the part's own program
+    # the arguments `numbers` to `bases` of `find_poses`, for the group's own program
     arrays: tuple[Array | Indices, ...]
-    # indices of the part's joint values in the active values
+    # indices of the group's joint values in the active values
     values: Indices | slice
-    # indices of the part's targets (None: all)
+    # indices of the group's targets (None: all)
     targets: Indices | slice | None
 
 
-def _parts(problem: IKProblem) -> list[Part]:
-    """Return the parts of a problem, cached for the last values of the locked joints."""
+def _groups(problem: IKProblem) -> list[TargetGroup]:
+    """Return the groups of a problem, cached for the last values of the locked joints."""
     cache = problem.structure.solvers
-    indices, values, parts = cache.get('lm', (None, b'', []))
+    indices, values, groups = cache.get('lm', (None, b'', []))
     if indices is None or len(indices) and problem.start[indices].tobytes() != values:
-        rows = _rows_of_parts(problem)
-        parts = []
+        rows = _rows_by_group(problem)
+        groups = []
         for numbers, one in rows:
-            floats, layout, _, addresses = one.hard.arrays
-            active = one.problem.active
+            active, (floats, layout, _, addresses) = one.problem.active, one.hard.arrays
             angles = np.searchsorted(active.indices, active.angles)
             values = np.searchsorted(problem.active.indices, active.indices)
-            parts.append(Part((floats, layout, addresses, one.rows, one.bounds, active.indices,
-                               angles, active.floating_starts), as_slice(values),
-                              None if numbers is None else as_slice(np.array(numbers))))
+            arrays = (floats, layout, addresses, one.rows, one.bounds, active.indices, angles,
+                      active.floating_starts)
+            groups.append(TargetGroup(arrays, as_slice(values), None if numbers is None
+                                      else as_slice(np.array(numbers))))
         indices = np.unique(np.concatenate([one.hard.locked_q_indices for _, one in rows]))
-        cache['lm'] = indices, problem.start[indices].tobytes(), parts
-    found: list[Part] = parts
+        cache['lm'] = indices, problem.start[indices].tobytes(), groups
+    found: list[TargetGroup] = groups
     return found
 
 
-def _rows_of_parts(problem: IKProblem) -> list[tuple[list[int] | None, ProblemRows]]:
-    """Return, for each part of a problem, its target indices (None: all) and its rows."""
+def _rows_by_group(problem: IKProblem) -> list[tuple[list[int] | None, ProblemRows]]:
+    """Return, for each group of a problem, its target indices (None: all) and its rows."""
     groups, robot = _target_groups(problem), problem.robot
     if len(groups) == 1:
         return [(None, ProblemRows(problem, screw_to))]
-    return [(numbers, ProblemRows(problem.varied(
+    return [(numbers, ProblemRows(problem.replaced(
         targets=[problem.targets[t] for t in numbers], collisions=False, checker=None,
         locked=set(robot.joint_names) - names), screw_to)) for numbers, names in groups]
 
@@ -195,7 +195,7 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
         for group in [group for group in groups if group[1] & names]:
             groups.remove(group)
             numbers, names = group[0] + numbers, group[1] | names
-        # ascending: a part's functions and its poses must have the same order
+        # ascending: a group's functions and its poses must have the same order
         groups.append((sorted(numbers), names))
     # a problem with an active floating base is not split: usually all targets depend on the base
     is_split = len(groups) > 1 and not len(problem.active.floating_starts)
@@ -209,6 +209,6 @@ def screw_to(target: PoseTarget) -> KinematicFunction:
     If a weight is not 1, the function is FramePose, whose rows of position and rotation are
     independent: a free axis does not change the other rows.
     """
-    if not target.whole:
+    if not target.has_unit_weights:
         return target.function
     return Screw(target.tip, target.function.reference, target.relative_to)

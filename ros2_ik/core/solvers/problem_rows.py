@@ -13,7 +13,7 @@ from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget, ScalarCost
 from ros2_ik.core.problem.program import Program
 
 # descents aim at this fraction of a tolerance, which leaves a margin for the acceptance check
-SHARE = 0.5
+AIM_FRACTION = 0.5
 
 
 class ProblemRows:
@@ -50,15 +50,15 @@ class ProblemRows:
 
     def _bounds(self, targets: Sequence[PoseTarget]) -> Array:
         """Return lower bound, upper bound, tolerance and scale of all hard rows, (4, m)."""
-        problem, places, bounds = self.problem, self.hard.rows, np.empty((4, self.hard.size))
+        problem, row_slices, bounds = self.problem, self.hard.rows, np.empty((4, self.hard.size))
         # the bounds of targets depend only on the structure, which many problems share
         cache = problem.structure.solvers
         if 'target bounds' not in cache:
             cache['target bounds'] = _target_bounds(targets)
         bounds[:, :6 * len(targets)] = cache['target bounds']
-        for constraint, rows in zip(problem.constraints, places[len(targets):], strict=True):
+        for constraint, rows in zip(problem.constraints, row_slices[len(targets):], strict=True):
             bounds[0, rows], bounds[1, rows] = constraint.form[1:]
-            bounds[2, rows], bounds[3, rows] = SHARE * constraint.tolerance, 1.0
+            bounds[2, rows], bounds[3, rows] = AIM_FRACTION * constraint.tolerance, 1.0
         return bounds
 
     @cached_property
@@ -69,36 +69,36 @@ class ProblemRows:
         They are the bounds (2, m) of least-squares rows, the weights (m,) of scalar costs, and the
         stacked square roots (r, m) of the least-squares weight matrices.
         """
-        size, places = self.program.size, self.program.rows[len(self.hard.rows):]
-        wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0
+        size, row_slices = self.program.size, self.program.rows[len(self.hard.rows):]
+        bounds, linear, first = np.zeros((2, size)), np.zeros(size), 0
         squares = [cost for cost in self.problem.costs if isinstance(cost, LeastSquares)]
         factor = np.zeros((sum(len(cost.factor) for cost in squares), size))
-        for cost, rows in zip(self.problem.costs, places, strict=True):
+        for cost, rows in zip(self.problem.costs, row_slices, strict=True):
             if isinstance(cost, LeastSquares):
-                wanted[0, rows], wanted[1, rows] = cost.lower, cost.upper
+                bounds[0, rows], bounds[1, rows] = cost.lower, cost.upper
                 last = first + len(cost.factor)
                 factor[first:last, rows] = cost.factor
                 first = last
             elif isinstance(cost, ScalarCost):
                 linear[rows] = cost.weight
-        return wanted, linear, factor
+        return bounds, linear, factor
 
     def evaluate(self, q: Array) -> tuple[Array, Array, tuple[float, Array]]:
         """Return the scaled hard rows f (k,) and J (k, n), and the cost with its gradient (n,)."""
         f, J = self.program.evaluate(q)
-        wanted, linear, factor = self.costs
+        bounds, linear, factor = self.costs
         # residuals of the rows; inside the bounds, residual and gradient are zero
-        away = f - np.minimum(np.maximum(f, wanted[0]), wanted[1])
-        r, counts = factor @ away, (wanted[0] == wanted[1]) | (away != 0)
+        residual = f - np.minimum(np.maximum(f, bounds[0]), bounds[1])
+        r, counts = factor @ residual, (bounds[0] == bounds[1]) | (residual != 0)
         cost = 0.5 * float(r @ r) + float(linear @ f)
         return (f[self.rows] * self.scale, J[self.rows] * self.scale[:, None],
                 (cost, (r @ factor * counts + linear) @ J))
 
-    def outside(self, f: Array) -> Array:
+    def bound_residuals(self, f: Array) -> Array:
         """Return the changes (k,) that bring hard rows f (k,) to their bounds; 0 inside."""
-        away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
+        residual: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
         # clamp, because squares of very large numbers overflow
-        return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)
+        return np.minimum(np.maximum(residual, -FARTHEST), FARTHEST)
 
 
 def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
@@ -115,5 +115,5 @@ def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
         for rows, tolerance in ((slice(0, 3), target.position_tolerance),
                                 (slice(3, 6), target.orientation_tolerance)):
             count = max(1, int(counted[rows].sum()))
-            part[2, rows] = SHARE * tolerance / math.sqrt(count) * part[3, rows]
+            part[2, rows] = AIM_FRACTION * tolerance / math.sqrt(count) * part[3, rows]
     return bounds

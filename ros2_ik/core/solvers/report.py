@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # adjective of the returned solution in messages, by the option `select`: 'first' returns the
 # nearest of several solutions
-_WHICH = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
+_ADJECTIVES = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
-_NAMED = 3
+_MAX_NAMES = 3
 # restarts and iterations of each trial search with freed axes: a few milliseconds
 RESTARTS, ITERATIONS = 20, 2000
 # rotation axes by their index in the weights of a target
@@ -35,11 +35,11 @@ def failure_status(search: 'Search') -> Status:
     best = search.best
     if search.budget.cancelled():
         return Status.PREEMPTED
-    if search.near_enough is not None:
+    if search.best_approximate is not None:
         return Status.APPROXIMATE
     if search.conflict:
         return Status.GOAL_CONSTRAINTS_VIOLATED
-    if best is not None and best.verdict.touches:
+    if best is not None and best.report.touches:
         return Status.GOAL_IN_COLLISION
     if search.ended is None or best is not None and (
             best.attempt.exit_flag is ExitFlag.TIME_LIMIT and not search.out_of_reach):
@@ -56,7 +56,7 @@ def solution_field(search: 'Search', one: 'Candidate', solution: IKSolution, nam
 
 def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
     checker = search.problem.checker
-    if candidate.verdict.accepted or checker is None:
+    if candidate.report.accepted or checker is None:
         return ()
     return deepest((*search.unavoidable, *checker.in_collision(candidate.attempt.q)))
 
@@ -64,9 +64,9 @@ def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
 def _message(search: 'Search', candidate: 'Candidate', solution: IKSolution) -> str:
     """Return the message of a solution: result, largest joint change, joints beyond limits."""
     travel = solution.travel
-    is_answer = candidate.verdict.accepted or candidate is search.near_enough
+    is_answer = candidate.report.accepted or candidate is search.best_approximate
     change = f'; largest joint change {travel}' if is_answer and travel is not None else ''
-    text = (_found(search) if candidate.verdict.accepted
+    text = (_found(search) if candidate.report.accepted
             else _failed(search, candidate, solution.status))
     return text + change + _outside_limits(search)
 
@@ -80,7 +80,7 @@ def _found(search: 'Search') -> str:
     if select == 'first' and search.options.solutions == 1:
         return f'solution found in {tried}'
     count = len(search.accepted)
-    return (f'{_WHICH.get(select, select)} of {count} solution{"s" * (count != 1)} found in '
+    return (f'{_ADJECTIVES.get(select, select)} of {count} solution{"s" * (count != 1)} found in '
             f'{tried}')
 
 
@@ -107,7 +107,7 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
         'a larger max_joint_change may allow one']
     if status is Status.GOAL_IN_COLLISION:
         pairs = ', '.join(f"'{contact.first}' and '{contact.second}'"
-                          for contact in _contacts(search, candidate)[:_NAMED])
+                          for contact in _contacts(search, candidate)[:_MAX_NAMES])
         return '; '.join([f'no solution without contact{within} found {after}', *larger,
                           f'contacts of the best attempt: {pairs}'])
     began = {Status.PREEMPTED: f'cancelled {after}: ',
@@ -116,7 +116,7 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
                  status, f'no solution{within} found {after}: ')
     axes = '' if search.out_of_reach else _axes_to_free(problem, candidate.attempt.q)
     return began + '; '.join([
-        *(f'violated: {violation}' for violation in candidate.verdict.violations),
+        *(f'violated: {violation}' for violation in candidate.report.violations),
         *search.out_of_reach, *([axes] if axes else []), *larger])
 
 
@@ -146,7 +146,7 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
         weights[list(axes)] = 0.0
         if not weights.any():
             break
-        eased = problem.varied(targets=[target.varied(weights=weights)])
+        eased = problem.replaced(targets=[target.replaced(weights=weights)])
         starts = Starts(q, 0, N_NEAR + RESTARTS, np.zeros(1, dtype=np.int64))
         end, *_ = make_solver('lm', eased, {}).find(eased, starts, Budget(iterations=ITERATIONS))
         if not accept(eased, end.q).violations:
@@ -166,12 +166,12 @@ def _outside_limits(search: 'Search') -> str:
     problem, found = search.problem, list[str]()
     start = problem.locked(search.seeds[0])
     for joint in problem.robot.joints if problem.joint_limits else ():
-        value = float(start[joint.index])
+        value, limits = float(start[joint.index]), f'{joint.lower:.6g} .. {joint.upper:.6g}'
         if not joint.lower - LIMIT_TOLERANCE <= value <= joint.upper + LIMIT_TOLERANCE:
-            found.append(f"'{joint.name}' at {value:.6g} "
-                         f'(limits {joint.lower:.6g} .. {joint.upper:.6g})')
-    more = f' and {len(found) - _NAMED} more' if len(found) > _NAMED else ''
-    return f'; outside the limits in the seed: {", ".join(found[:_NAMED])}{more}' if found else ''
+            found.append(f"'{joint.name}' at {value:.6g} (limits {limits})")
+    names = ', '.join(found[:_MAX_NAMES])
+    more = f' and {len(found) - _MAX_NAMES} more' if len(found) > _MAX_NAMES else ''
+    return f'; outside the limits in the seed: {names}{more}' if found else ''
 
 
 # functions of a search and a candidate that compute the fields of a solution; the other fields
@@ -179,14 +179,14 @@ def _outside_limits(search: 'Search') -> str:
 _FIELDS: dict[str, Callable[[Any, Any], object]] = {
     'best_joints': lambda search, one: search.problem.robot.to_joints(one.attempt.q,
                                                                       include_mimic=True),
-    'errors': lambda search, one: one.verdict.errors,
-    'violations': lambda search, one: one.verdict.violations,
+    'errors': lambda search, one: one.report.errors,
+    'violations': lambda search, one: one.report.violations,
     'costs': lambda search, one: tuple((cost.name, value) for cost, value in zip(
-        search.problem.costs, one.verdict.costs, strict=False)),
+        search.problem.costs, one.report.costs, strict=False)),
     'contacts': _contacts,
     'restarts': lambda search, one: max(0, search.attempts - len(search.seeds)),
     'exit_flag': lambda search, one: one.attempt.exit_flag,
-    'impossible': lambda search, one: not one.verdict.accepted and bool(
+    'impossible': lambda search, one: not one.report.accepted and bool(
         search.is_hopeless or search.out_of_reach),
     'travel': _travel,
     'not_checked': lambda search, one: search.problem.not_checked}

@@ -40,17 +40,17 @@ class Point(NamedTuple):
     f: Array
     J: Array
     # changes that bring the hard rows to their bounds, see ProblemRows.outside
-    away: Array
+    residuals: Array
     # squared violation of the hard rows
     error: float
     # True if the hard rows are within their tolerances
-    holds: bool
+    is_feasible: bool
     cost: float
     gradient: Array
 
     def violation(self) -> tuple[float, Array]:
         """Return half the squared violation of the hard rows, and its gradient (n,)."""
-        return 0.5 * self.error, -(self.away @ self.J)
+        return 0.5 * self.error, -(self.residuals @ self.J)
 
 
 class LocalDescent:
@@ -75,7 +75,7 @@ class LocalDescent:
         if not np.array_equal(x, self.now.x):
             self.now = self._point(x.copy())
             self.best = min(self.best, self.now, key=lambda point: (
-                not point.holds, point.cost if point.holds else point.error))
+                not point.is_feasible, point.cost if point.is_feasible else point.error))
         return self.now
 
     def _point(self, x: Array) -> Point:
@@ -83,13 +83,13 @@ class LocalDescent:
         # rounding errors in SciPy may move x beyond the limits
         q[rows.problem.active.q_slice] = np.clip(x, *rows.limits)
         f, J, (cost, gradient) = rows.evaluate(q)
-        away = rows.outside(f)
-        return Point(x, q, f, J, away, float(away @ away),
-                     bool((np.abs(away) <= rows.tolerance).all()), cost, gradient)
+        residuals = rows.bound_residuals(f)
+        return Point(x, q, f, J, residuals, float(residuals @ residuals),
+                     bool((np.abs(residuals) <= rows.tolerance).all()), cost, gradient)
 
     def meet_hard_rows(self, gradient_tolerance: float) -> ExitFlag:
         """Minimize the squared violation until the hard rows hold; return the exit flag."""
-        return self._minimize('L-BFGS-B', Point.violation, until_held=True, ftol=0.0,
+        return self._minimize('L-BFGS-B', Point.violation, until_feasible=True, ftol=0.0,
                               gtol=gradient_tolerance, maxfun=UNLIMITED)
 
     def minimize_costs(self) -> ExitFlag:
@@ -97,14 +97,14 @@ class LocalDescent:
         # scale the costs so that no component of the first gradient exceeds 1
         unit = max(float(np.abs(self.best.gradient).max(initial=0.0)), 1e-12)
         return self._minimize('SLSQP', lambda point: (point.cost / unit, point.gradient / unit),
-                              self._held(), ftol=COST_TOLERANCE)
+                              self._scipy_constraints(), ftol=COST_TOLERANCE)
 
     def meet_constraints(self) -> ExitFlag:
         """Meet the hard rows as constraints of SLSQP; return the exit flag."""
-        return self._minimize('SLSQP', lambda point: (0.0, np.zeros(len(point.x))), self._held(),
-                              until_held=True, maxiter=FEASIBLE_ITERATIONS)
+        return self._minimize('SLSQP', lambda point: (0.0, np.zeros(len(point.x))),
+                              self._scipy_constraints(), True, maxiter=FEASIBLE_ITERATIONS)
 
-    def _held(self) -> list[Mapping[str, object]]:
+    def _scipy_constraints(self) -> list[Mapping[str, object]]:
         """Return the hard rows as SciPy's constraints."""
         # write equalities as two inequalities: SLSQP fails on linearly dependent equalities
         sides = ((np.flatnonzero(np.isfinite(bound)), sign, bound)
@@ -116,12 +116,12 @@ class LocalDescent:
                 for rows, sign, bound in sides if len(rows)]
 
     def _minimize(self, method: str, objective: Callable[[Point], tuple[float, Array]],
-                  constraints: Sequence[Mapping[str, object]] = (), until_held: bool = False,
+                  constraints: Sequence[Mapping[str, object]] = (), until_feasible: bool = False,
                   **options: float) -> ExitFlag:
         """Run scipy.optimize.minimize, with SciPy's `options`, from the best point."""
-        def look(x: Array | None) -> None:
+        def check_stop(x: Array | None) -> None:
             self.iterations += x is not None
-            if until_held and self.best.holds:
+            if until_feasible and self.best.is_feasible:
                 raise Stopped(ExitFlag.CONVERGED)
             if flag := self._budget.interrupted():
                 raise Stopped(flag)
@@ -130,11 +130,11 @@ class LocalDescent:
             if not self._bounds:
                 raise Stopped(ExitFlag.STEP_TOO_SMALL)
         try:
-            look(None)
+            check_stop(None)
             success = scipy.optimize.minimize(
                 lambda x: objective(self.at(x)), self.best.x, jac=True, method=method,
                 bounds=self._bounds, constraints=constraints,
-                callback=look, options={'maxiter': UNLIMITED, **options}).success
+                callback=check_stop, options={'maxiter': UNLIMITED, **options}).success
         except Stopped as stopped:
             return stopped.flag
         return ExitFlag.ERROR_CHANGE_TOO_SMALL if success else ExitFlag.STEP_TOO_SMALL
@@ -168,7 +168,7 @@ class BFGSGradientProjection(Solver):
         """Descend from `start` (nq,)."""
         local = LocalDescent(self.rows, start, budget)
         flag, best = self._descend(local), local.best
-        return Attempt(best.q, best.error, local.iterations, flag, best.cost, best.holds)
+        return Attempt(best.q, best.error, local.iterations, flag, best.cost, best.is_feasible)
 
     def _descend(self, local: LocalDescent) -> ExitFlag:
         return local.meet_hard_rows(self.gradient_tolerance)
@@ -191,7 +191,7 @@ class SLSQP(BFGSGradientProjection):
 
     def _descend(self, local: LocalDescent) -> ExitFlag:
         flag = local.meet_constraints()
-        if not local.best.holds:
+        if not local.best.is_feasible:
             flag = super()._descend(local)
         if flag is ExitFlag.CONVERGED and self.problem.costs:
             flag = local.minimize_costs()

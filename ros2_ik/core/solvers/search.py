@@ -45,7 +45,7 @@ from ros2_ik.core.status import ExitFlag, Status
 
 # attempts after which the search ends for an arm with fewer joints than target rows; such an arm
 # finds reachable poses within tens of attempts, and 1000 attempts take 10 ms
-MANY_ATTEMPTS = 1000
+MAX_FUTILE_ATTEMPTS = 1000
 # solutions closer than this in every joint count as one solution [rad, m]
 SAME_SOLUTION = 1e-2
 # relative and absolute difference below which two costs are equal
@@ -53,24 +53,24 @@ SAME_COST = 1e-9
 # time that the first descent may take even if the timeout is shorter [s]
 FIRST_DESCENT_TIME = 0.1
 # value of `solver_reason` if the options name the solver
-NAMED = 'named in the options'
+REASON_NAMED = 'named in the options'
 
 
 class Candidate(NamedTuple):
     """An attempt with its acceptance report."""
 
     attempt: Attempt
-    verdict: AcceptanceReport
+    report: AcceptanceReport
     # value of the measure that `select` names; the solution of lowest rank is returned
     rank: float = 0.0
 
     @property
     def order(self) -> tuple[bool, bool, float]:
         """Sort key: accepted, then hard rows met (lowest cost first), then smallest violation."""
-        verdict, reached = self.verdict, self.attempt.reached
-        missed = error_norm(verdict.errors) + sum(
-            one.amount for one in verdict.violations if one.kind != 'target')
-        return not verdict.accepted, not reached, self.attempt.cost if reached else missed
+        report, reached = self.report, self.attempt.reached
+        missed = error_norm(report.errors) + sum(
+            one.amount for one in report.violations if one.kind != 'target')
+        return not report.accepted, not reached, self.attempt.cost if reached else missed
 
 
 class Search:
@@ -92,7 +92,7 @@ class Search:
     attempts = iterations = following = n_touching = 0
     accepted: Sequence[Candidate] = ()
     best: Candidate | None = None
-    near_enough: Candidate | None = None    # best approximate solution
+    best_approximate: Candidate | None = None   # best result within `approximate`
     # contacts that all solutions share
     unavoidable: tuple[Contact, ...] = ()
     conflict: str | None = None     # sentence on two bounds that exclude each other
@@ -120,7 +120,7 @@ class Search:
         compile_for_search(problem.checker is not None)
         self._widened = (None if chosen.approximate is None
                          else problem.widened(*chosen.approximate))
-        self._is_loose = self.solver_reason != NAMED and (
+        self._is_loose = self.solver_reason != REASON_NAMED and (
             problem.structure.is_loose or self._widened is not None)
         self._solver = prepared or make_solver(self.solver, problem, dict(chosen.solver_options))
         # the clock starts after compiling and binding
@@ -169,7 +169,7 @@ class Search:
         is_seed_left = (self._is_loose and self.attempts < 2 * len(self.seeds)
                         and not self.accepted)
         # an arm with too few joints for its target has failed in many attempts
-        is_exhausted = (self.attempts >= MANY_ATTEMPTS and spare_joints(self.problem) < 0
+        is_exhausted = (self.attempts >= MAX_FUTILE_ATTEMPTS and spare_joints(self.problem) < 0
                         and not (self.accepted or self._is_loose or self.n_touching))
         if self.attempts >= len(self.seeds) and (
                 self.is_hopeless or is_exhausted
@@ -181,9 +181,9 @@ class Search:
     def _acceptable_seeds(self) -> list[Attempt]:
         """The seeds, clamped to the limits, that are accepted without a descent."""
         seeds = [self.problem.within_limits(seed) for seed in self.seeds]
-        verdicts = [accept(self.problem, q) for q in seeds]
-        return [Attempt(q, 0.0, 0, ExitFlag.CONVERGED, sum(verdict.costs))
-                for q, verdict in zip(seeds, verdicts, strict=True) if verdict.accepted]
+        reports = [accept(self.problem, q) for q in seeds]
+        return [Attempt(q, 0.0, 0, ExitFlag.CONVERGED, sum(report.costs))
+                for q, report in zip(seeds, reports, strict=True) if report.accepted]
 
     def _add_acceptable_seeds(self) -> None:
         """
@@ -193,7 +193,7 @@ class Search:
         to targets that contradict each other by less than their tolerances.
         """
         for attempt in self._acceptable_seeds:
-            self._judge(attempt)
+            self._evaluate(attempt)
 
     def _costs_more_than_a_seed(self, cost: float) -> bool:
         """
@@ -246,8 +246,8 @@ class Search:
         # without restarts, try all seeds with one problem, then all with the other
         if self.options.allow_restarts or self.attempts % len(self.seeds) == 0:
             self._loosened_next = not self._loosened_next
-        candidate = self._judge(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
-        self._touched = candidate.verdict.touches
+        candidate = self._evaluate(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
+        self._touched = candidate.report.touches
         if self._touched:
             self._escape_collision(candidate)
         # look for contradictory bounds only after a failed attempt: most problems have none
@@ -306,30 +306,30 @@ class Search:
         # `finds_starts` apply; other solvers would repeat the first descent
         return 2
 
-    def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
+    def _evaluate(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
         Check an attempt for acceptance; keep the attempt if it is accepted or the best so far.
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """
-        if not is_turned and self.problem.structure.turning.size:
+        if not is_turned and self.problem.structure.full_turn_indices.size:
             attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
-        verdict, near = accept(self.problem, attempt.q), None
-        if self._widened is not None and not verdict.accepted:
+        report, near = accept(self.problem, attempt.q), None
+        if self._widened is not None and not report.accepted:
             near = accept(self._widened, attempt.q)
             # `accept` does not check contacts if there are violations
-            verdict = verdict._replace(touches=verdict.touches or near.touches)
+            report = report._replace(touches=report.touches or near.touches)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
-        rank = self._rank(attempt.q, verdict) if is_ranked else 0.0
-        candidate = Candidate(attempt, verdict, rank)
+        rank = self._rank(attempt.q, report) if is_ranked else 0.0
+        candidate = Candidate(attempt, report, rank)
         if self.best is None or candidate.order < self.best.order:
             self.best = candidate
-        if verdict.accepted:
-            if not (verdict.costs and self._costs_more_than_a_seed(sum(verdict.costs))):
+        if report.accepted:
+            if not (report.costs and self._costs_more_than_a_seed(sum(report.costs))):
                 self._add_solution(candidate)
         elif near is not None and near.accepted:
-            self.near_enough = min(self.near_enough or candidate, candidate,
-                                   key=self._squared_error)
+            self.best_approximate = min(self.best_approximate or candidate, candidate,
+                                        key=self._squared_error)
         return candidate
 
     def _add_solution(self, candidate: Candidate) -> None:
@@ -353,10 +353,10 @@ class Search:
         v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.active.v_slice]
         return v
 
-    def _rank(self, q: Array, verdict: AcceptanceReport) -> float:
+    def _rank(self, q: Array, report: AcceptanceReport) -> float:
         problem, select = self.problem, self.options.select
         if select == 'cost':
-            return sum(verdict.costs)
+            return sum(report.costs)
         if select == 'manipulability':
             at = Configuration(problem.robot, q)
             return -math.prod(float(Manipulability(target.tip, target.relative_to).value(at)[0])
@@ -381,14 +381,14 @@ class Search:
         freed = self._clearance.escape_collision(touching.attempt, self.budget)
         if freed is not None:
             self.iterations += freed.iterations
-            self._judge(freed)
+            self._evaluate(freed)
 
     def _squared_error(self, candidate: Candidate) -> float:
         """Return the sum of squared target errors in units of the widened tolerances."""
         assert self._widened is not None
         return sum((error.position / target.position_tolerance)**2
                    + (error.orientation / target.orientation_tolerance)**2
-                   for error, target in zip(candidate.verdict.errors, self._widened.targets,
+                   for error, target in zip(candidate.report.errors, self._widened.targets,
                                             strict=True))
 
     # -- the solution ---------------------------------------------------------------------
@@ -396,10 +396,10 @@ class Search:
     def solution(self) -> IKSolution:
         """Return the accepted solution of lowest rank, or the best attempt with its status."""
         if not self.accepted:
-            best = self.near_enough or self.best or self._seed_candidate()
+            best = self.best_approximate or self.best or self._seed_candidate()
             # a solution that costs more than an acceptable seed did not end the search, but is
             # still a solution
-            is_solution = best is self.best and best.verdict.accepted
+            is_solution = best is self.best and best.report.accepted
             return self._solution(best, Status.SUCCESS if is_solution else failure_status(self))
         if len(self.accepted) > 1:
             self.accepted = sorted(self.accepted, key=lambda one: one.rank)
@@ -437,7 +437,7 @@ def _check(problem: object, options: SolveOptions) -> None:
 def chosen_solver(solver: str, problem: IKProblem) -> tuple[str, str]:
     """Return the name of the solver for a problem, and the reason for the choice."""
     if not (isinstance(solver, str) and solver == 'auto'):
-        return solver, NAMED
+        return solver, REASON_NAMED
     if problem.kinds <= {'targets'}:
         return 'lm', 'auto: the problem has only target poses'
     return 'sqp', f'auto: the problem has {" and ".join(sorted(problem.kinds))}'

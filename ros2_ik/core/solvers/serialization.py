@@ -24,7 +24,7 @@ class _Pickler(pickle.Pickler):
         A robot with added frames is pickled as its frames, which the receiver adds to its robot.
         """
         if isinstance(item, Robot):
-            return True if item.plain is item and item.key == self._robot.key else None
+            return (item.without_added_frames is item and item.key == self._robot.key) or None
         if not isinstance(item, CollisionChecker) or item.robot.key != self._robot.key:
             return None
         # cached: checkers are immutable, and pickling their scene is the slowest part

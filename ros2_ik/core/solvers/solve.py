@@ -85,14 +85,14 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     """
     if isinstance(scene, Scene) and isinstance(robot, Robot):
         robot = scene.framed_robot(_frame_names(tip, relative_to), robot)
-    question = (robot, _hashable(tip), _hashable(relative_to), group, _hashable(locked),
-                _hashable(weights), position_tolerance, orientation_tolerance, joint_limits,
-                meshes, missing_meshes, collisions)
+    arguments = (robot, _hashable(tip), _hashable(relative_to), group, _hashable(locked),
+                 _hashable(weights), position_tolerance, orientation_tolerance, joint_limits,
+                 meshes, missing_meshes, collisions)
     try:
-        solver = _cached_solver(*question)
+        solver = _cached_solver(*arguments)
     # unhashable arguments: a list of lists (valid weights), or values that PoseSolver rejects
     except TypeError:
-        solver = PoseSolver(*question)
+        solver = PoseSolver(*arguments)
     return solver.solve(target, seed, scene, _options_of(options))
 
 
@@ -132,10 +132,10 @@ class PoseSolver:
     def __post_init__(self) -> None:
         instance(self.robot, Robot, 'robot', InvalidOptionError)
         tips, several = _names(self.tips), not isinstance(self.tips, str)
-        frames = _each(self.relative_to, len(tips), 'relative_to',
-                       several and isinstance(self.relative_to, (list, tuple)))
+        frames = _per_tip(self.relative_to, len(tips), 'relative_to',
+                          several and isinstance(self.relative_to, (list, tuple)))
         has_rows = listed((listed(self.weights) or [0])[0]) is not None
-        rows = _each(self.weights, len(tips), 'weights', several and has_rows)
+        rows = _per_tip(self.weights, len(tips), 'weights', several and has_rows)
         targets = [PoseTarget(tip, np.eye(4), frame, row, self.position_tolerance,
                               self.orientation_tolerance)
                    for tip, frame, row in zip(tips, frames, rows, strict=True)]
@@ -154,15 +154,15 @@ class PoseSolver:
 
         `scene` and `options` replace those of this solver for one call.
         """
-        problem = self._problem.again(
+        problem = self._problem.with_poses(
             [target] if isinstance(self.tips, str) else target, seed,
             self._checker(scene) if self.collisions and scene is not None else None)
         # reuse the prepared solver for its own options, or its own solver without solver options
         own = self.options
-        asked = own if options is None else options
-        is_own = asked is own or (isinstance(asked.solver, str) and asked.solver == own.solver
-                                  and not (asked.solver_options or own.solver_options))
-        search = Search(problem, options=asked, prepared=self._solver if is_own else None)
+        chosen = own if options is None else options
+        is_own = chosen is own or (isinstance(chosen.solver, str) and chosen.solver == own.solver
+                                   and not (chosen.solver_options or own.solver_options))
+        search = Search(problem, options=chosen, prepared=self._solver if is_own else None)
         search.run()
         return search.solution()
 
@@ -212,7 +212,7 @@ def _names(tip: object) -> list[str]:
     return names
 
 
-def _each(value: object, count: int, name: str, many: bool) -> list[Any]:
+def _per_tip(value: object, count: int, name: str, many: bool) -> list[Any]:
     """Return one value for each tip: the items of a list (`many`), or one value repeated."""
     values = (listed(value) or []) if many else [value] * count
     if len(values) != count:

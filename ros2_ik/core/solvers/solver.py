@@ -133,13 +133,13 @@ def register_solver(name: str) -> Callable[[S], S]:
     Other packages register their solvers in the entry point group `ros2_ik.solvers`. Raises
     TypeError for a class that overrides neither `attempt` nor `find`.
     """
-    def enter(solver: S) -> S:
+    def register(solver: S) -> S:
         if solver.attempt is Solver.attempt and solver.find is Solver.find:
             raise TypeError(f"solver '{name}' must override `attempt` or `find`")
         solver.name = name
         _SOLVERS[name] = solver
         return solver
-    return enter
+    return register
 
 
 def solver_names() -> tuple[str, ...]:

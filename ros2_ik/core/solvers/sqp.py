@@ -24,9 +24,9 @@ BIAS = 1e-9
 # consecutive iterations without progress after which a descent ends
 MAX_STALLED_ITERATIONS = 4
 # progress: the squared violation falls below this fraction of its lowest value so far
-DROP = 0.8
+PROGRESS_RATIO = 0.8
 # options of phase 1, see `descend_from`: no MATLAB tolerances, steps by quadratic programs
-OPTIONS = np.array([DAMPING, BIAS, MAX_STALLED_ITERATIONS, DROP, 0.0, 0.0, 1.0])
+OPTIONS = np.array([DAMPING, BIAS, MAX_STALLED_ITERATIONS, PROGRESS_RATIO, 0.0, 0.0, 1.0])
 # largest change of a joint in a step [rad, m]
 TRUST = 0.7
 # maximum number of iterations of phase 2

@@ -67,6 +67,6 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     # leave a q that is not finite: acceptance rejects it
     if not math.isfinite(q.dot(q)):
         return q
-    result = q.copy()
-    choose_turns.run(result, problem.structure.turning, seed, problem.lower, problem.upper)
-    return result
+    q = q.copy()
+    choose_turns.run(q, problem.structure.full_turn_indices, seed, problem.lower, problem.upper)
+    return q

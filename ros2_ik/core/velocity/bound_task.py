@@ -100,7 +100,7 @@ class BoundTask:
                 function = self.task.toward(target, self._program.robot).function
             except IKError as error:
                 raise InvalidTargetError(f'{what}: {error}') from None
-            self._program.exchange(self._number, function)
+            self._program.replace_function(self._number, function)
 
     @cached_property
     def _is_posture(self) -> bool:

@@ -167,7 +167,7 @@ class IKEndpoint(Endpoint):
             return await self.wait(lambda done: self.pool.submit(search, done, tell))
         # also after UnansweredError, since a new robot cancels the searches for the previous one
         finally:
-            if search.problem.robot.plain is not self.description.robot:
+            if search.problem.robot.without_added_frames is not self.description.robot:
                 raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
 
     # -- answer and motion ----------------------------------------------------------------

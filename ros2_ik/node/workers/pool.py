@@ -115,7 +115,7 @@ class Pool:
         its worker died). `tell` is called with the best result so far, about ten times per second.
         The time budget of the search starts when the worker begins the search.
         """
-        robot, number = search.problem.robot.plain, next(self._numbers)
+        robot, number = search.problem.robot.without_added_frames, next(self._numbers)
         packed = pack(search, robot)
         with self._lock:
             if self._members and not self._ending:

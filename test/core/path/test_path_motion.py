@@ -135,7 +135,7 @@ def test_tip_stops_at_sharp_corners_only(panda):
 
 def test_free_orientation_does_not_slow_the_tip(panda):
     asked, (T,) = search(panda, [(0, 0.3, 0)])
-    problem = asked.problem.varied(targets=[PoseTarget(TIP, T, weights=(1, 1, 1, 0, 0, 0))])
+    problem = asked.problem.replaced(targets=[PoseTarget(TIP, T, weights=(1, 1, 1, 0, 0, 0))])
     turned = T @ pin.SE3(pin.exp3(np.array([2.0, 0, 0])), np.zeros(3)).homogeneous
     one, other = (PathSearch(problem, [end], LIMITS, 0.1, PathOptions()) for end in (T, turned))
     assert one.run() and other.run()
@@ -149,7 +149,7 @@ def test_equal_poses_need_no_motion(panda):
     # past defect: the start was not checked
     wall = Scene(panda).add(SceneObject('wall', [Sphere(0.05)], pin.SE3(
         asked.poses[0][:3, :3], asked.poses[0][:3, 3])))
-    problem = asked.problem.varied(checker=collision_checker(panda, wall))
+    problem = asked.problem.replaced(checker=collision_checker(panda, wall))
     touching = PathSearch(problem, asked.poses, LIMITS, 1.0, PathOptions())
     assert touching.run()
     assert touching.solution().status is Status.START_STATE_IN_COLLISION

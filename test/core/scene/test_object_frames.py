@@ -68,7 +68,7 @@ def test_frames_of_objects_move_with_their_link(panda, scene, hand):
         assert away(at.placement(frame), wanted) < 1e-9, frame
     assert robot.moving_joints('peg/tip') == panda.moving_joints(HAND)
     assert not robot.moving_joints('bin/grasp')
-    assert robot.plain is panda and robot.key == panda.key
+    assert robot.without_added_frames is panda and robot.key == panda.key
     assert collision_checker(robot, scene) is collision_checker(panda, scene)
     copy = pickle.loads(pickle.dumps(robot))
     assert away(Configuration(copy, q).placement('tool'), at.placement('tool')) < 1e-12

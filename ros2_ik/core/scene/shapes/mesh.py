@@ -46,7 +46,7 @@ class Mesh(Shape, kind='mesh'):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set(triangles=_triangles(self.triangles, len(self.vertices)))
-        one_of(self.detail, self.called('detail'), DETAILS, InvalidSceneError)
+        one_of(self.detail, self.field_label('detail'), DETAILS, InvalidSceneError)
         if len(self.triangles) > MAX_EXACT_TRIANGLES:
             self._set(detail='hull')
 
@@ -125,7 +125,7 @@ class Mesh(Shape, kind='mesh'):
                    for label in range(len(closed)))
         return np.array([points[(points @ _DIRECTIONS.T).argmax(axis=0)] for points in corners])
 
-    def holds(self, bodies: Array) -> bool:
+    def contains_any(self, bodies: Array) -> bool:
         """
         Return whether any of k bodies is inside the volume that the triangles enclose.
 

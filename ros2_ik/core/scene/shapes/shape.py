@@ -14,14 +14,14 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import between, matrix, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest
-from ros2_ik.core.poses import FARTHEST
+from ros2_ik.core.poses import MAX_DISTANCE
 
 MIN_LENGTH = 1e-9     # smallest length of a shape [m]
 _KINDS: dict[str, type['Shape']] = {}
 
 
 def _lengths(value: object, name: str) -> Array:
-    lengths = vector(value, name, 3, InvalidSceneError, FARTHEST)
+    lengths = vector(value, name, 3, InvalidSceneError, MAX_DISTANCE)
     if lengths.min() < MIN_LENGTH:
         raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
     return lengths
@@ -29,16 +29,16 @@ def _lengths(value: object, name: str) -> Array:
 
 # Unpickled shapes by digest: the versions of a scene that arrive from another process share their
 # shapes, because building the tree of a mesh of 20,000 triangles takes 70 ms.
-_living: 'WeakValueDictionary[str, Shape]' = WeakValueDictionary()
+_shapes_by_digest: 'WeakValueDictionary[str, Shape]' = WeakValueDictionary()
 
 
-def _restored(shape: 'type[Shape]', digest: str, values: tuple[object, ...]) -> 'Shape':
+def _shape_from_pickle(shape: 'type[Shape]', digest: str, values: tuple[object, ...]) -> 'Shape':
     """Return the shape in memory with this digest, or a new shape."""
-    return _living.get(digest) or _living.setdefault(digest, shape(*values))
+    return _shapes_by_digest.get(digest) or _shapes_by_digest.setdefault(digest, shape(*values))
 
 
-_length = partial(between, least=MIN_LENGTH, most=FARTHEST, error=InvalidSceneError)
-_points = partial(matrix, columns=3, error=InvalidSceneError, most=FARTHEST)
+_length = partial(between, least=MIN_LENGTH, most=MAX_DISTANCE, error=InvalidSceneError)
+_points = partial(matrix, columns=3, error=InvalidSceneError, most=MAX_DISTANCE)
 # check of each field of shapes, by field name
 _CHECKS: dict[str, Callable[[object, str], object]] = {
     'radius': _length, 'length': _length, 'resolution': _length, 'size': _lengths,
@@ -63,9 +63,9 @@ class Shape(ABC):
     def __post_init__(self) -> None:
         for name, check in _CHECKS.items():
             if name in vars(self):
-                self._set(**{name: check(getattr(self, name), self.called(name))})
+                self._set(**{name: check(getattr(self, name), self.field_label(name))})
 
-    def called(self, field: str) -> str:
+    def field_label(self, field: str) -> str:
         """Return the name of a field for error messages, such as 'the size of a box'."""
         return f'the {field} of a{"n" * (self.kind[0] in "aeiou")} {self.kind.replace("_", " ")}'
 
@@ -96,14 +96,14 @@ class Shape(ABC):
 
     def __reduce__(self) -> tuple[object, ...]:
         # pickle only the fields, because cached coal geometries cannot be pickled
-        return _restored, (type(self), self.digest, self._values())
+        return _shape_from_pickle, (type(self), self.digest, self._values())
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
 
-def created(kind: str, *lengths: object, **options: object) -> tuple[Array, Indices]:
+def trimesh_surface(kind: str, *lengths: object, **options: object) -> tuple[Array, Indices]:
     """Return vertices and triangles of `trimesh.creation.<kind>`, in trimesh's frame."""
     import trimesh  # here, as its import takes as long as that of ros2_ik.core
     mesh = getattr(trimesh.creation, kind)(*lengths, **options)

@@ -12,7 +12,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.meshes import Hull, hull_of
-from ros2_ik.core.scene.shapes.shape import created, Shape
+from ros2_ik.core.scene.shapes.shape import Shape, trimesh_surface
 
 SIDES = 48              # sides of the polygon that is drawn for a circle
 EPSILON = 1e-15         # replaces zero components of a unit normal; too small to change distances
@@ -31,7 +31,7 @@ class Box(Shape, kind='box'):
         return coal.Box(*self.size)
 
     def surface(self) -> tuple[Array, Indices]:
-        return created('box', self.size)
+        return trimesh_surface('box', self.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Sphere(Shape, kind='sphere'):
         return coal.Capsule(self.radius, 1e-9)
 
     def surface(self) -> tuple[Array, Indices]:
-        return created('icosphere', 3, self.radius)
+        return trimesh_surface('icosphere', 3, self.radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Cylinder(Shape, kind='cylinder'):
         return coal.Cylinder(self.radius, self.length)
 
     def surface(self) -> tuple[Array, Indices]:
-        return created('cylinder', self.radius, self.length, sections=SIDES)
+        return trimesh_surface('cylinder', self.radius, self.length, sections=SIDES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ class Cone(Shape, kind='cone'):
         return coal.Cone(self.radius, self.length)
 
     def surface(self) -> tuple[Array, Indices]:
-        vertices, triangles = created('cone', self.radius, self.length, sections=SIDES)
+        vertices, triangles = trimesh_surface('cone', self.radius, self.length, sections=SIDES)
         # trimesh has the base at z = 0
         return vertices - [0, 0, self.length / 2], triangles
 
@@ -93,7 +93,7 @@ class Capsule(Shape, kind='capsule'):
         return coal.Capsule(self.radius, self.length)
 
     def surface(self) -> tuple[Array, Indices]:
-        return created('capsule', self.length, self.radius, count=[SIDES, SIDES // 2])
+        return trimesh_surface('capsule', self.length, self.radius, count=[SIDES, SIDES // 2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,16 +116,16 @@ class ConvexHull(Shape, kind='convex_hull'):
 
 
 @dataclass(frozen=True, eq=False)
-class _Flat(Shape):
+class _PlaneShape(Shape):
     """The plane dot(normal, x) = offset, or one side of the plane."""
 
     normal: Array
     offset: float = 0.0
 
     def __post_init__(self) -> None:
-        normal = vector(self.normal, self.called('normal'), 3, InvalidSceneError)
-        unit = direction(normal, self.called('normal'), InvalidSceneError)
-        offset = finite(self.offset, self.called('offset'), InvalidSceneError)
+        normal = vector(self.normal, self.field_label('normal'), 3, InvalidSceneError)
+        unit = direction(normal, self.field_label('normal'), InvalidSceneError)
+        offset = finite(self.offset, self.field_label('offset'), InvalidSceneError)
         length = math.hypot(*normal)
         # keep a unit normal bit for bit: normalizing each copy would accumulate rounding errors
         if abs(length - 1) < 1e-12:
@@ -134,13 +134,13 @@ class _Flat(Shape):
 
     def surface(self) -> tuple[Array, Indices]:
         # a thin box, centred at the point of the plane nearest to the origin
-        vertices, triangles = created('box', (DRAWN_EDGE, DRAWN_EDGE, DRAWN_THICKNESS))
-        turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), np.array(self.normal))
-        return vertices @ turn.matrix().T + self.normal * self.offset, triangles
+        vertices, triangles = trimesh_surface('box', (DRAWN_EDGE, DRAWN_EDGE, DRAWN_THICKNESS))
+        rotation = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), np.array(self.normal))
+        return vertices @ rotation.matrix().T + self.normal * self.offset, triangles
 
 
 @dataclass(frozen=True, eq=False)
-class HalfSpace(_Flat, kind='half_space'):
+class HalfSpace(_PlaneShape, kind='half_space'):
     """The points x with dot(normal, x) <= offset; `normal` (3,) of any length is normalized."""
 
     @cached_property
@@ -151,7 +151,7 @@ class HalfSpace(_Flat, kind='half_space'):
 
 
 @dataclass(frozen=True, eq=False)
-class Plane(_Flat, kind='plane'):
+class Plane(_PlaneShape, kind='plane'):
     """The points x with dot(normal, x) = offset: a sheet without thickness, free on both sides."""
 
     @cached_property
@@ -183,7 +183,7 @@ class OcTree(Shape, kind='octree'):
         return coal.makeOctree(np.array(self.points), self.resolution)
 
     def surface(self) -> tuple[Array, Indices]:
-        corners, triangles = created('box', [self.resolution] * 3)
+        corners, triangles = trimesh_surface('box', [self.resolution] * 3)
         firsts = 8 * np.arange(len(self.cells))[:, None, None]
         return (self.cells[:, None] + corners).reshape(-1, 3), (firsts + triangles).reshape(-1, 3)
 
