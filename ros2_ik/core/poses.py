@@ -31,7 +31,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     Return a copy of a pose as an array (4, 4), with its rotation made orthonormal.
 
     Raises `fault` if the pose is not (4, 4), not finite, more than 1e-4 from a rigid
-    transformation (Frobenius norm), or further away than FARTHEST.
+    transformation (Frobenius norm), or further away than MAX_DISTANCE.
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
     # inlined fast path of `floats`: this code runs for each target of each problem

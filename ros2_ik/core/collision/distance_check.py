@@ -87,7 +87,7 @@ class DistanceCheck:
     def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
         """Yield the deepest contact of each `touching` pair; `data` has joint placements at q."""
         placed = self._place(data, np.arange(len(self._pairs)))
-        least = self.near_pairs.follow(q).least
+        least = self.near_pairs.follow(q).lower_bounds
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
             # if rounding makes the bounds of all parts positive, take the nearest parts
@@ -109,19 +109,19 @@ class DistanceCheck:
         """
         Return the distances below `reach`, one value or (p,) [m], at most the `most` nearest.
 
-        `data` has joint placements and Jacobians at `at.q`. `at.least` is set to the exact
+        `data` has joint placements and Jacobians at `at.q`. `at.lower_bounds` is set to the exact
         distance for each pair whose distance was computed.
         """
         found: list[tuple[float, int]] = []
-        computed, farthest = list[float](), np.inf
+        computed, farthest, bounds = list[float](), np.inf, at.lower_bounds
         # pairs in ascending order of their lower bounds; NaN counts as near
-        near, = (~(at.least >= reach)).nonzero()
-        near = near[at.least[near].argsort(kind='stable')]
+        near, = (~(bounds >= reach)).nonzero()
+        near = near[bounds[near].argsort(kind='stable')]
         placed = self._place(data, near)
         model, margins, results = self._pairs.model, self._margins, self._pairs.distance_results
         requests = placed.distanceRequests
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
-        for k, least, limit in zip(near.tolist(), at.least[near].tolist(), reaches, strict=False):
+        for k, least, limit in zip(near.tolist(), bounds[near].tolist(), reaches, strict=False):
             # no later pair is among the `most` nearest
             if least > farthest:
                 break
@@ -134,7 +134,7 @@ class DistanceCheck:
                 if most is not None and len(found) >= most:
                     del found[most:]
                     farthest = found[-1][0]
-        at.least[near[:len(computed)]] = computed
+        bounds[near[:len(computed)]] = computed
         # data.J has one dimension if the robot has one joint
         return self._gathered(found, data.J.reshape(6, -1))
 

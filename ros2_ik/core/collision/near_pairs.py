@@ -23,16 +23,16 @@ class PairsAt(NamedTuple):
     """
     Lower bounds of the distances of p pairs at q (nq,).
 
-    `placed` (i, 12) are the boxes' placements; `least` (p,) are lower bounds of signed distance
-    minus margin [m]; `closing` (p,) is an upper bound on each distance's decrease since the
-    previous configuration [m]. `nearest` [m] is the smallest bound in `least` before
+    `placed` (i, 12) are the boxes' placements; `lower_bounds` (p,) are those of signed distance
+    minus margin [m]; `max_decrease` (p,) is an upper bound on each distance's decrease since the
+    previous configuration [m]. `nearest` [m] is the smallest of `lower_bounds` before
     `DistanceCheck.distances` replaces bounds by exact distances.
     """
 
     q: Array
     placed: Array
-    least: Array
-    closing: Array
+    lower_bounds: Array
+    max_decrease: Array
     nearest: float
 
 
@@ -72,15 +72,15 @@ class NearPairs:
         numbers: list[int] = near[:count].tolist()
         return numbers
 
-    def follow(self, q: Array, before: PairsAt | None = None) -> PairsAt:
-        """Return lower bounds of all distances at q (nq,), tighter if `before` is near q."""
+    def follow(self, q: Array, last: PairsAt | None = None) -> PairsAt:
+        """Return lower bounds of all distances at q (nq,), tighter if `last` is near q."""
         margins = self._given[-1]
-        placed, least, closing = np.empty((len(self._boxes), 12)), *np.empty((2, len(margins)))
-        was, known = (placed, self._unknown) if before is None else (before.placed, before.least)
-        nearest = self._follow(np.ascontiguousarray(q), *self._given, was, known, placed, least,
-                               closing)
+        placed, (lower, decrease) = np.empty((len(self._boxes), 12)), np.empty((2, len(margins)))
+        previous = (placed, self._unknown) if last is None else (last.placed, last.lower_bounds)
+        nearest = self._follow(np.ascontiguousarray(q), *self._given, *previous, placed, lower,
+                               decrease)
         # a copy: the caller may change its q
-        return PairsAt(q.copy(), placed, least, closing, nearest)
+        return PairsAt(q.copy(), placed, lower, decrease, nearest)
 
 
 class _Bodies(NamedTuple):

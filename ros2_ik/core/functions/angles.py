@@ -64,7 +64,7 @@ def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
             phi * y, v.add(v.scale(y, along), v.scale(x, sideways)))
 
 
-FLAT = 1e-3   # least slope of the chord's length; the true slope is 0 opposite to `other_vector`
+MIN_CHORD_SLOPE = 1e-3  # of the chord's length; the true slope is 0 opposite to `other_vector`
 
 
 @part
@@ -137,8 +137,8 @@ class AngleBetweenVectors(FormedFunction):
             _row(W, 1, A, a, two)
         else:
             chord = v.sub(u, axis)
-            # near phi = pi, raise the slope cos(phi / 2) of the chord's length to at least FLAT
-            missing = max(FLAT - math.cos(0.5 * phi), 0.0)
+            # near phi = pi, raise the slope cos(phi / 2) of the chord's length to the minimum
+            missing = max(MIN_CHORD_SLOPE - math.cos(0.5 * phi), 0.0)
             if missing > 0.0:
                 missing /= v.norm(chord)
             for i in range(3):

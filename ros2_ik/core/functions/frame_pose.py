@@ -66,9 +66,9 @@ class FramePose(RelativeFunction):
             v.moment(W, 3 + i, v.rotate(B, v.row(rates, i)))
 
 
-FLAT = 1e-3               # least slope of the chord's length; the true slope is 0 at pi
-UPRIGHT = 4 * 2.0**-52    # cos(pitch) that MoveIt treats as zero
-STEEP = 1e-6              # cos(pitch) at which 1 / cos(pitch) is regularized
+MIN_CHORD_SLOPE = 1e-3              # least slope of the chord's length; the true slope is 0 at pi
+GIMBAL_LOCK_COSINE = 4 * 2.0**-52   # cos(pitch) that MoveIt treats as zero
+COSINE_REGULARIZATION = 1e-6        # cos(pitch) at which 1 / cos(pitch) is regularized
 VECTOR, ANGLE, CHORD, EULER = range(4)    # numbers of the forms, in the order of FORMS
 
 
@@ -80,7 +80,7 @@ def _angles(R: v.Matrix) -> v.Vector:
     cosine = math.sqrt((xx * xx + xy * xy + yz * yz + zz * zz) / 2)
     pitch = math.atan2(xz, cosine)
     # gimbal lock: rotation about the common axis of roll and yaw counts as roll, as in MoveIt
-    if cosine <= UPRIGHT:
+    if cosine <= GIMBAL_LOCK_COSINE:
         roll = math.atan2(yx + zy, yy - zx) if xz > 0 else math.atan2(zy - yx, yy + zx)
         return roll, pitch, 0.0
     roll = math.atan2(-yz, zz)
@@ -94,10 +94,10 @@ def _rates(roll: float, pitch: float) -> v.Matrix:
     """Return the derivative of roll, pitch, yaw w.r.t. rotations about the reference's axes."""
     s, c, cosine = math.sin(roll), math.cos(roll), math.cos(pitch)
     # 1 / cosine, regularized: 0 where the cosine is 0
-    bent = cosine / (cosine * cosine + STEEP * STEEP)
-    tangent = math.sin(pitch) * bent
+    inverse_cosine = cosine / (cosine * cosine + COSINE_REGULARIZATION * COSINE_REGULARIZATION)
+    tangent = math.sin(pitch) * inverse_cosine
     # rows roll, pitch, yaw
-    return 1.0, s * tangent, -c * tangent, 0.0, c, s, 0.0, -s * bent, c * bent
+    return 1.0, s * tangent, -c * tangent, 0.0, c, s, 0.0, -s * inverse_cosine, c * inverse_cosine
 
 
 TURNS = -math.pi, math.pi
@@ -176,7 +176,7 @@ class FrameOrientation(FormedFunction):
             # twice the vector part (x, y, z) of the unit quaternion; the derivative of this
             # vector is cos(angle / 2) I + skew(x, y, z)
             x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, values)
-            slope = max(math.cos(0.5 * angle), FLAT)
+            slope = max(math.cos(0.5 * angle), MIN_CHORD_SLOPE)
             values, rates = (2 * x, 2 * y, 2 * z), (slope, -z, y, z, slope, -x, -y, x, slope)
         elif form == EULER:
             values, R = _angles(relative), C

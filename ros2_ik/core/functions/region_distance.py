@@ -26,7 +26,7 @@ ON_AXIS = 1e-9  # distance from a centre or axis below which the gradient is a f
 
 
 @part
-def _outside(p: v.Vector, parameters: v.Floats, k: int) -> tuple[float, v.Vector]:
+def _surface_distance(p: v.Vector, parameters: v.Floats, k: int) -> tuple[float, v.Vector]:
     """Return the signed distance of p from the surface stored at index k, and its gradient."""
     kind, size = int(parameters[k + 1]), parameters[k + 8]
     away, n = v.sub(p, v.vector(parameters, k + 2)), v.vector(parameters, k + 5)
@@ -103,7 +103,7 @@ class RegionDistance(RelativeFunction):
         count = int(parameters[0])
         for i in range(count):
             k = 4 + 12 * i
-            s, g = _outside(local, parameters, k)
+            s, g = _surface_distance(local, parameters, k)
             if s > worst:
                 worst, slope = s, g
             # after the last surface of a region, keep the nearest region so far

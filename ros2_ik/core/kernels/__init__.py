@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from ros2_ik.core.kernels.acceptance import check_targets
-from ros2_ik.core.kernels.boxes import count_leaving
+from ros2_ik.core.kernels.boxes import count_exiting_rays
 from ros2_ik.core.kernels.comparisons import are_within, choose_turns
 from ros2_ik.core.kernels.rows import measure_formula
 from ros2_ik.core.kernels.self_motion import step_along
@@ -12,7 +12,7 @@ from ros2_ik.core.kernels.sqp import find_feasible
 from ros2_ik.core.kernels.starts import draw_starts
 
 _OF_ALL = are_within, check_targets, measure_formula, draw_starts, choose_turns
-_OF_CONTACTS = count_leaving, step_along, find_feasible
+_OF_CONTACTS = count_exiting_rays, step_along, find_feasible
 
 
 @lru_cache

@@ -12,7 +12,7 @@ from ros2_ik.core.kernels.source import inner_part, loop
 
 HUGE = 1e150    # the square of this number is still finite
 PER_JOINT, PER_TARGET = 6, 14       # numbers in `screws` per joint and per target
-OUTSIDE, MISSED, HELD = range(3)    # results of `check_targets`
+OUT_OF_LIMITS, POSE_ERROR, WITHIN_TOLERANCE = range(3)    # results of `check_targets`
 
 
 @inner_part
@@ -73,30 +73,30 @@ def distance_between(T, pose):
 
 @loop("i8(f8[::1], Array(f8, 1, 'C', True), i8[::1], f8[:,::1], i8[::1], i8[::1], f8[::1], "
       'f8[:,:,::1], f8[:,::1])')
-def check_targets(q, start, places, limits, at_rest, chains, screws, poses, errors):
+def check_targets(q, start, indices, limits, inactive, chains, screws, poses, errors):
     """
     Check whether q (nq,) is within limits and brings the tips to `poses` (t, 4, 4).
 
-    Values at the indices `places` (n,) must be within `limits` (2, n), values at the indices
-    `at_rest` must equal those of `start`, and all magnitudes must be below HUGE. `chains` has for
+    Values at `indices` (n,) must be within `limits` (2, n), values at the indices `inactive`
+    must equal those of `start`, and all magnitudes must be below HUGE. `chains` has for
     each tip the number of joints that move it and their indices in q, from the tip to the root;
     -1 - i stands for the index i of a floating base. `screws` has for each tip PER_JOINT numbers
     per joint (the screw axis [v, w]), then PER_TARGET numbers: the columns of the tip's pose in
     the neutral configuration, and the tolerances [m] and [rad].
 
-    Return OUTSIDE if a value is not allowed; otherwise fill `errors` (t, 2) with the errors [m]
-    and [rad] of the tips in `chains`, and return MISSED if one exceeds its tolerance, else HELD.
+    Return OUT_OF_LIMITS if a value is not allowed; otherwise fill `errors` (t, 2) with the tips'
+    errors [m] and [rad], and return POSE_ERROR or, within all tolerances, WITHIN_TOLERANCE.
     """
     for value in q:
         if not abs(value) < HUGE:
-            return OUTSIDE
-    for i in range(len(places)):
-        if not limits[0, i] <= q[places[i]] <= limits[1, i]:
-            return OUTSIDE
-    for i in at_rest:
+            return OUT_OF_LIMITS
+    for i in range(len(indices)):
+        if not limits[0, i] <= q[indices[i]] <= limits[1, i]:
+            return OUT_OF_LIMITS
+    for i in inactive:
         if q[i] != start[i]:
-            return OUTSIDE
-    T, result, c, s, t = np.empty(12), HELD, 0, 0, 0
+            return OUT_OF_LIMITS
+    T, result, c, s, t = np.empty(12), WITHIN_TOLERANCE, 0, 0, 0
     while c < len(chains):
         count, home = chains[c], s + PER_JOINT * chains[c]
         for k in range(12):
@@ -110,6 +110,6 @@ def check_targets(q, start, places, limits, at_rest, chains, screws, poses, erro
         errors[t, 0], errors[t, 1] = distance_between(T, poses[t])
         # written as `not ...` to count NaN as a miss
         if not (errors[t, 0] <= screws[home + 12] and errors[t, 1] <= screws[home + 13]):
-            result = MISSED
+            result = POSE_ERROR
         c, s, t = c + 1 + count, home + PER_TARGET, t + 1
     return result

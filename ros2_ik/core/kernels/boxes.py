@@ -7,7 +7,7 @@ import numpy as np
 from ros2_ik.core.kernels.rows import layout_of, place_bodies, Work
 from ros2_ik.core.kernels.source import inner_part, loop
 
-FAR = 0.1    # distance of two AABBs above which the tighter bound is not computed [m]
+COARSE_DISTANCE = 0.1    # distance of two AABBs above which the tighter bound is not computed [m]
 
 
 @inner_part
@@ -18,11 +18,11 @@ def place_boxes(q, numbers, layout, sizes, centred, halves):
     Both are in the root frame. See `near_pairs` for the other arguments.
     """
     at = layout_of(numbers, layout)
-    placed, free = np.zeros((at.bodies + 1, 12)), np.empty((2, 12))
+    placed, scratch = np.zeros((at.bodies + 1, 12)), np.empty((2, 12))
     placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0    # row 0 is the root
     twists = np.empty((at.table[at.motion + at.bodies], 6))
     # the last two arrays, for rows of functions, are not used
-    place_bodies(at, q, Work(placed, twists, free, centred, free, free))
+    place_bodies(at, q, Work(placed, twists, scratch, centred, scratch, scratch))
     # half size of an AABB: |R| times the half size of the box
     for i in range(len(sizes)):
         for r in range(3):
@@ -44,13 +44,13 @@ def face_separation(centred, sizes, a, b):
         x, y, z = centred[one, i], centred[one, 3 + i], centred[one, 6 + i]
         other = b if side < 3 else a
         # distance of the centres along the normal, less the extents of both boxes
-        away = abs(x * (centred[other, 9] - centred[one, 9])
-                   + y * (centred[other, 10] - centred[one, 10])
-                   + z * (centred[other, 11] - centred[one, 11])) - sizes[one, i]
+        gap = abs(x * (centred[other, 9] - centred[one, 9])
+                  + y * (centred[other, 10] - centred[one, 10])
+                  + z * (centred[other, 11] - centred[one, 11])) - sizes[one, i]
         for j in range(3):
-            away -= sizes[other, j] * abs(x * centred[other, j] + y * centred[other, 3 + j]
-                                          + z * centred[other, 6 + j])
-        best = max(best, away)
+            gap -= sizes[other, j] * abs(x * centred[other, j] + y * centred[other, 3 + j]
+                                         + z * centred[other, 6 + j])
+        best = max(best, gap)
     return best
 
 
@@ -59,23 +59,23 @@ def aabb_distance(centred, halves, a, b):
     """Return the signed distance of the AABBs of two boxes [m]."""
     squared, largest = 0.0, -np.inf
     for r in range(3):
-        away = abs(centred[a, 9 + r] - centred[b, 9 + r]) - halves[a, r] - halves[b, r]
-        largest = max(largest, away)
-        squared += max(away, 0.0) ** 2
+        gap = abs(centred[a, 9 + r] - centred[b, 9 + r]) - halves[a, r] - halves[b, r]
+        largest = max(largest, gap)
+        squared += max(gap, 0.0) ** 2
     return math.sqrt(squared) if largest > 0 else largest
 
 
 @loop("f8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], f8[:,::1], "
       'f8[::1], f8[:,::1], f8[::1], f8[::1])')
-def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, known, centred, least,
-                 closing):
+def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, previous_bounds, centred,
+                 lower_bounds, max_decrease):
     """
     Fill lower bounds of the pairs' distances at q, using the bounds at a previous configuration.
 
-    Inputs: `before` (i, 12), the boxes' previous placements, and `known` (p,), the previous
-    `least`. Outputs: `centred` (i, 12), the boxes' placements; `least` (p,), lower bounds of
-    distance minus margin [m]; `closing` (p,), upper bounds of each distance's decrease [m]. See
-    `near_pairs` for the other arguments. Return the smallest of `least`.
+    Inputs: `before` (i, 12), the boxes' previous placements, and the `previous_bounds` (p,).
+    Outputs: `centred` (i, 12), the boxes' placements; `lower_bounds` (p,) of distance minus margin
+    [m]; `max_decrease` (p,), upper bounds of each distance's decrease [m]. See `near_pairs` for
+    the other arguments. Return the smallest of `lower_bounds`.
     """
     nearest = np.inf
     halves, moved = np.empty((len(sizes), 3)), np.empty(len(sizes))
@@ -93,16 +93,16 @@ def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, known, centr
         moved[i] = math.sqrt(shift) + math.sqrt(radius * turn / 2)
     for k in range(len(pairs)):
         a, b = pairs[k, 0], pairs[k, 1]
-        closing[k] = moved[a] + moved[b]
-        still = known[k] - closing[k]
+        max_decrease[k] = moved[a] + moved[b]
+        reduced = previous_bounds[k] - max_decrease[k]
         # the larger of two bounds: the previous one less the motion, and the gap of the boxes now
         bound = aabb_distance(centred, halves, a, b)
-        if bound < FAR and not still > bound - margins[k]:
+        if bound < COARSE_DISTANCE and not reduced > bound - margins[k]:
             bound = max(bound, face_separation(centred, sizes, a, b))
         # comparisons with `not`: NaN counts as near
-        least[k] = still if still > bound - margins[k] else bound - margins[k]
-        if not least[k] >= nearest:
-            nearest = least[k] if least[k] == least[k] else -np.inf
+        lower_bounds[k] = reduced if reduced > bound - margins[k] else bound - margins[k]
+        if not lower_bounds[k] >= nearest:
+            nearest = lower_bounds[k] if lower_bounds[k] == lower_bounds[k] else -np.inf
     return nearest
 
 
@@ -152,7 +152,7 @@ def fill_distance_slopes(normals, points, twists, moves, pairs, J):
 
 
 @loop('i8(f8[:,:,::1], f8[::1])')
-def count_leaving(corners, point):
+def count_exiting_rays(corners, point):
     """
     Count the rays from a point (3,) along +-x, +-y, +-z that leave a surface of triangles.
 

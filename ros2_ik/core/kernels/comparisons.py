@@ -16,7 +16,7 @@ def are_within(f, lower, upper, tolerance):
 
 
 @part
-def turned(value, seed, lower, upper):
+def nearest_turn(value, seed, lower, upper):
     """Add full turns to a value [rad] to bring it as near to the seed as the limits allow."""
     least, most = np.ceil((lower - value) / TURN), np.floor((upper - value) / TURN)
     turns = min(max(np.rint((seed - value) / TURN), least), most)
@@ -26,14 +26,14 @@ def turned(value, seed, lower, upper):
 
 @loop("void(f8[::1], i8[::1], Array(f8, 1, 'C', True), Array(f8, 1, 'C', True), "
       "Array(f8, 1, 'C', True))")
-def choose_turns(q, places, seed, lower, upper):
+def choose_turns(q, indices, seed, lower, upper):
     """
-    Add full turns to the values of q (nq,) at the indices `places` (k,).
+    Add full turns to the values of q (nq,) at `indices` (k,).
 
     The turns bring each value nearest to `seed` (nq,) within `lower` and `upper` (nq,) [rad].
     """
-    for i in places:
-        q[i] = turned(q[i], seed[i], lower[i], upper[i])
+    for i in indices:
+        q[i] = nearest_turn(q[i], seed[i], lower[i], upper[i])
 
 
 @loop('b1(f8[:,::1], f8, f8)')

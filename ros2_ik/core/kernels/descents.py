@@ -9,9 +9,9 @@ from ros2_ik.core.kernels.source import inner_part, part
 # values of ExitFlag
 CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5
 INTERRUPTED = -1                # by a Python callback, which stored the reason
-FARTHEST = 1e8                  # violations are clamped to this: larger squares would overflow
-MOST = 100.0                    # squared error above which damping is constant, for distant bases
-FAR = 1e4                       # bounds in a QP are clipped to this distance from the row's value
+MAX_VIOLATION = 1e8         # violations are clamped to this: larger squares would overflow
+MAX_DAMPING_ERROR = 100.0   # squared error above which damping is constant, for distant bases
+QP_INFINITY = 1e4           # bounds in a QP are clipped to this distance from the row's value
 
 
 @inner_part
@@ -23,17 +23,17 @@ def bound_distances(f, rows, bounds, below, above):
     scale of each row. The value is f[row] times the scale; bounds and tolerance are in scaled
     units. Return the sum of squared violations, and whether all are within their tolerance.
     """
-    total, holds = 0.0, True
+    total, is_feasible = 0.0, True
     for i in range(len(rows)):
         value = bounds[3, i] * f[rows[i]]
         below[i], above[i] = bounds[0, i] - value, bounds[1, i] - value
         # signed violation: positive below the lower bound, negative above the upper bound
-        away = min(max(below[i], 0.0) + min(above[i], 0.0), FARTHEST)
-        away = max(away, -FARTHEST)
-        total += away * away
+        violation = min(max(below[i], 0.0) + min(above[i], 0.0), MAX_VIOLATION)
+        violation = max(violation, -MAX_VIOLATION)
+        total += violation * violation
         # value - value is NaN for NaN and infinity
-        holds = holds and abs(away) <= bounds[2, i] and value - value == 0
-    return total, holds
+        is_feasible = is_feasible and abs(violation) <= bounds[2, i] and value - value == 0
+    return total, is_feasible
 
 
 @part
@@ -45,19 +45,19 @@ def scaled_rows(J, rows, bounds, out):
 
 
 @inner_part
-def step_within(H, g, low, high, K, d, held, at_once):
+def step_within(H, g, low, high, K, d, held, predict_active):
     """
     Fill d (n,) with the solution of H d = g in the box low..high, by an active-set iteration.
 
-    Components at a limit that the solution would cross are held at 0. With `at_once` the first
-    active set is predicted from the gradient (Bertsekas, "Projected Newton methods for
+    Components at a limit that the solution would cross are held at 0. With `predict_active` the
+    first active set is predicted from the gradient (Bertsekas, "Projected Newton methods for
     optimization problems with simple constraints", SIAM J. Control 1982): this is usually the
     final set, which saves factorizations. K (n, n) and `held` (n,) are scratch.
     """
     n = len(g)
     # predict the active set: components at a limit that the gradient would move outward
     for i in range(n):
-        held[i] = at_once and (g[i] < 0 and low[i] == 0 or g[i] > 0 and high[i] == 0)
+        held[i] = predict_active and (g[i] < 0 and low[i] == 0 or g[i] > 0 and high[i] == 0)
     for _ in range(4):
         # copy the system; rows and columns of held components become those of the identity
         for i in range(n):
@@ -96,11 +96,10 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
     Rows strictly inside their bounds do not count. `slopes` (n,) is scratch.
     """
     n = len(g)
-    H[:] = 0.0
-    g[:] = 0.0
+    H[:], g[:] = 0.0, 0.0
     for i in range(len(rows)):
-        away = max(below[i], 0.0) + min(above[i], 0.0)
-        if away == 0 and below[i] != above[i]:
+        violation = max(below[i], 0.0) + min(above[i], 0.0)
+        if violation == 0 and below[i] != above[i]:
             continue
         # copy the scaled row to contiguous memory, which is faster to read
         for a in range(n):
@@ -108,7 +107,7 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
         for a in range(n):
             slope = slopes[a]
             if slope != 0:
-                g[a] += slope * away
+                g[a] += slope * violation
                 for b in range(a + 1):
                     H[a, b] += slope * slopes[b]
 
@@ -123,9 +122,10 @@ def step_to_bounds(J, rows, bounds, below, above, damping, low, high, d):
     n, k = J.shape[1], len(rows)
     A, y = np.empty((k, n)), np.empty(n + k)
     scaled_rows(J, rows, bounds, A)
-    # clip bounds to FAR, which no step reaches: huge numbers would cost precision
+    # clip bounds to QP_INFINITY, which no step reaches: huge numbers would cost precision
     for i in range(k):
-        below[i], above[i] = min(max(below[i], -FAR), FAR), max(min(above[i], FAR), -FAR)
+        below[i] = min(max(below[i], -QP_INFINITY), QP_INFINITY)
+        above[i] = max(min(above[i], QP_INFINITY), -QP_INFINITY)
     return solve_qp(damping * np.eye(n), np.zeros(n), A, below, above, 1.0, low, high, d, y)
 
 
@@ -159,8 +159,8 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
         if not fill_values(at, parameters, addresses, x, work, f, J):
             flag = INTERRUPTED
             break
-        error, holds = bound_distances(f, rows, bounds, below, above)
-        if (error < solved * solved) if solved > 0 else holds:
+        error, is_feasible = bound_distances(f, rows, bounds, below, above)
+        if (error < solved * solved) if solved > 0 else is_feasible:
             return error, iteration, CONVERGED
         stall = 0 if error < drop * best else stall + 1
         if error < best:
@@ -177,7 +177,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
         # Jacobian, box of the step, and damping in proportion to the squared error (see `lm`)
         fill_slopes(at, work, J)
         step_bounds(at, x, limits, farthest, low, high)
-        weight = damping * min(error, MOST) + bias
+        weight = damping * min(error, MAX_DAMPING_ERROR) + bias
         if options[6] == 0:
             normal_equations(J, rows, bounds, below, above, H, g, slopes)
             for a in range(n):

@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from ros2_ik.core.kernels.comparisons import turned
+from ros2_ik.core.kernels.comparisons import nearest_turn
 from ros2_ik.core.kernels.descents import CONVERGED, descend_from
 from ros2_ik.core.kernels.rows import fill_values, layout_of, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.starts import (
+    BEST,
+    CURRENT,
     draw_start,
-    gather,
+    init_values,
     LIMITS,
     N_NEAR,
-    NARROW,
     NEAR,
+    NEAR_LIMITS,
     ROWS_OF_VALUES,
     SEED,
-    TRIAL,
-    X,
 )
 
 # distance [m] and angle [rad] from tip to target up to which starts near the seed are tried
@@ -44,25 +44,26 @@ def is_close(at, parameters, addresses, x, rows, work):
 
 
 @inner_part
-def turn_to_seed(own, turning):
+def turn_to_seed(values, angles):
     """
-    Bring own[X] nearest to own[SEED] by full turns; return the largest remaining difference.
+    Bring values[BEST] nearest to values[SEED] by full turns; return the largest difference left.
 
-    Turns are added only to the values at the indices `turning`.
+    Turns are added only to the values at the indices `angles`.
     """
-    for j in turning:
-        own[X, j] = turned(own[X, j], own[SEED, j], own[LIMITS, j], own[LIMITS + 1, j])
+    for j in angles:
+        values[BEST, j] = nearest_turn(values[BEST, j], values[SEED, j], values[LIMITS, j],
+                                       values[LIMITS + 1, j])
     change = 0.0
-    for j in range(own.shape[1]):
-        change = max(change, abs(own[X, j] - own[SEED, j]))
+    for j in range(values.shape[1]):
+        change = max(change, abs(values[BEST, j] - values[SEED, j]))
     return change
 
 
 @part
-def search(at, parameters, addresses, rows, bounds, own, turning, bases, options, limit, first,
+def search(at, parameters, addresses, rows, bounds, values, angles, bases, options, limit, first,
            last, most, state):
     """
-    Fill own[X] with the first result that reaches the targets, or else with the best result.
+    Fill values[BEST] with the first result that reaches the targets, or else with the best result.
 
     Starts are numbered from `first` to `last`: the seed, N_NEAR starts near it (only for close
     targets), then random ones. If all targets are close, but the descent from the seed finds a
@@ -71,35 +72,34 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
 
     Return squared error, exit flag, iterations, count of starts used, number of the next start.
     """
-    work, limits, near = work_of(at), own[LIMITS:LIMITS + 2], own[NARROW:NARROW + 2]
+    work, limits, near = work_of(at), values[LIMITS:LIMITS + 2], values[NEAR_LIMITS:]
     # descents from random starts ignore limits that full turns can restore, so that more succeed;
     # other descents respect them, because such turns would take a joint far from the seed
     free = limits.copy()
-    for j in turning:
+    for j in angles:
         if limits[1, j] - limits[0, j] >= TURN:
             free[0, j], free[1, j] = -np.inf, np.inf
     best, flag, iterations, used, k = np.inf, 0, 0, 0, first
     change, farthest = 0.0, np.full(at.columns, np.inf)
     while k <= last:
         # skip the starts near the seed unless all targets are close
-        if k == 1 and not is_close(at, parameters, addresses, own[SEED], rows, work):
-            k = N_NEAR + 1
-            last = max(last, k)
+        if k == 1 and not is_close(at, parameters, addresses, values[SEED], rows, work):
+            k, last = N_NEAR + 1, max(last, N_NEAR + 1)
             continue
         # no solution near the seed: accept the solution far from it
         if k > N_NEAR and flag == CONVERGED:
             break
-        draw_start(k, state, own, bases)
+        draw_start(k, state, values, bases)
         error, done, ended = descend_from(
-            at, parameters, addresses, own[TRIAL],
+            at, parameters, addresses, values[CURRENT],
             limits if k == 0 else near if k <= N_NEAR else free, rows, bounds, farthest, options,
             min(limit, most - iterations), work)
         iterations, used, k = iterations + done, used + 1, k + 1
         # keep the best result; a solution replaces any other result
         if used == 1 or error < best and flag != CONVERGED or ended == CONVERGED:
             best, flag = error, ended
-            own[X] = own[TRIAL]
-            change = turn_to_seed(own, turning)
+            values[BEST] = values[CURRENT]
+            change = turn_to_seed(values, angles)
         if flag == CONVERGED and (k > 1 or change <= NEAR) or iterations >= most:
             break
     return best, flag, iterations, used, k
@@ -108,7 +108,7 @@ def search(at, parameters, addresses, rows, bounds, own, turning, bases, options
 @loop('Tuple((f8, i8, i8, i8, i8))(f8[::1], i8[::1], i8[::1], i8[::1], f8[:,::1], i8[::1], '
       "i8[::1], i8[::1], f8[:,:,::1], Array(f8, 1, 'C', True), f8[:,:], f8[::1], i8, i8, i8, "
       'i8, i8[::1], f8[::1])')
-def find_poses(numbers, layout, addresses, rows, bounds, indices, turning, bases, poses, seed,
+def find_poses(numbers, layout, addresses, rows, bounds, indices, angles, bases, poses, seed,
                ranges, options, limit, first, last, most, state, q):
     """
     Fill the moving values of q (nq,) with joint values that bring tips to `poses` (t, 4, 4).
@@ -116,10 +116,10 @@ def find_poses(numbers, layout, addresses, rows, bounds, indices, turning, bases
     `numbers`, `layout` and `addresses` are those of a program whose entries are the targets. The n
     moving values have the indices `indices` (n,) in `seed` (nq,). The rows of `ranges` (4, n) are
     lower and upper limits, then lower and upper bounds of random starts. Full turns may be added
-    to the values at the indices `turning`. See `search` for the other arguments and the results.
+    to the values at the indices `angles`. See `search` for the other arguments and the results.
     """
-    own = np.empty((ROWS_OF_VALUES, len(indices)))
-    gather(own, seed, ranges, indices)
+    values = np.empty((ROWS_OF_VALUES, len(indices)))
+    init_values(values, seed, ranges, indices)
     # parameters of a pose: its rotation row by row, then its position
     parameters = np.empty(12 * len(poses))
     for t in range(len(poses)):
@@ -127,8 +127,8 @@ def find_poses(numbers, layout, addresses, rows, bounds, indices, turning, bases
             for j in range(3):
                 parameters[12 * t + 3 * i + j] = poses[t, i, j]
             parameters[12 * t + 9 + i] = poses[t, i, 3]
-    found = search(layout_of(numbers, layout), parameters, addresses, rows, bounds, own, turning,
+    found = search(layout_of(numbers, layout), parameters, addresses, rows, bounds, values, angles,
                    bases, options, limit, first, last, most, state)
     for j in range(len(indices)):
-        q[indices[j]] = own[X, j]
+        q[indices[j]] = values[BEST, j]
     return found

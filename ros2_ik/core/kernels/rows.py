@@ -16,10 +16,10 @@ REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is pri
 TURN = 2 * math.pi
 
 Layout = namedtuple('Layout', (
-    'table', 'numbers', 'placements', 'columns', 'bodies', 'frames', 'entries', 'rows', 'values',
-    'floating', 'floatings', 'parent', 'kind', 'place', 'column', 'motion', 'node', 'formula',
-    'frame', 'relative', 'parameter', 'row', 'support', 'moved_by', 'sign', 'first_lump', 'lump'))
-Work = namedtuple('Work', ('placed', 'twists', 'free', 'frame_placed', 'W', 'mass'))
+    'table numbers placements columns bodies frames entries rows values floating floatings parent '
+    'kind value_index column motion frame_body formula frame relative parameter row support '
+    'moved_by sign first_mass point_mass'))
+Work = namedtuple('Work', ('placed', 'twists', 'scratch', 'frame_placed', 'W', 'mass'))
 
 
 @part
@@ -43,14 +43,14 @@ def layout_of(numbers, layout):
     # per body: see `Tree`
     parent = floating + 2 * floatings
     kind = parent + bodies
-    place = kind + bodies
-    column = place + bodies
+    value_index = kind + bodies
+    column = value_index + bodies
     # per body: its first twist; a body has a twist for each column of its joint
     motion = column + bodies
     # per frame: the body that carries it
-    node = motion + bodies + 1
+    frame_body = motion + bodies + 1
     # per entry: number of its formula, frame, relative frame, first parameter, first row
-    formula = node + frames
+    formula = frame_body + frames
     frame = formula + entries
     relative = frame + entries
     parameter = relative + entries
@@ -60,12 +60,12 @@ def layout_of(numbers, layout):
     support = row + entries + 1
     moved_by = support + entries + 1
     sign = moved_by + layout[support + entries]
-    # per entry t: the frames that carry its masses, at first_lump[t]:first_lump[t + 1] in `lump`
-    first_lump = sign + layout[support + entries]
+    # per entry t: the frames of its masses, at first_mass[t]:first_mass[t + 1] in `point_mass`
+    first_mass = sign + layout[support + entries]
     return Layout(layout, numbers, numbers[2 * bodies:].reshape(bodies + frames, 12), n, bodies,
                   frames, entries, layout[row + entries], values, floating, floatings, parent,
-                  kind, place, column, motion, node, formula, frame, relative, parameter, row,
-                  support, moved_by, sign, first_lump, first_lump + entries + 1)
+                  kind, value_index, column, motion, frame_body, formula, frame, relative,
+                  parameter, row, support, moved_by, sign, first_mass, first_mass + entries + 1)
 
 
 @part
@@ -140,16 +140,16 @@ def floating_placement(x, first, out, i):
 @inner_part
 def place_bodies(at, x, work):
     """Forward kinematics: placements of bodies and frames in the root frame, and all twists."""
-    table, before, placed, twists, free = (at.table, at.placements, work.placed, work.twists,
-                                           work.free)
+    table, before, placed, twists, scratch = (at.table, at.placements, work.placed, work.twists,
+                                              work.scratch)
     for k in range(at.bodies):
-        parent, kind, place, motion = (table[at.parent + k] + 1, table[at.kind + k],
-                                       table[at.place + k], table[at.motion + k])
+        parent, kind, value_index, motion = (table[at.parent + k] + 1, table[at.kind + k],
+                                             table[at.value_index + k], table[at.motion + k])
         if kind == FLOATING:
             # six twists, along and about the body's own axes
-            compose(placed, parent, before, k, free, 0)
-            floating_placement(x, place, free, 1)
-            compose(free, 0, free, 1, placed, k + 1)
+            compose(placed, parent, before, k, scratch, 0)
+            floating_placement(x, value_index, scratch, 1)
+            compose(scratch, 0, scratch, 1, placed, k + 1)
             for i in range(3):
                 twist_along(placed, k + 1, i, 1.0, twists, motion + i)
                 twist_about(placed, k + 1, i, 1.0, twists, motion + 3 + i)
@@ -157,7 +157,7 @@ def place_bodies(at, x, work):
         # one joint value: rotation about z or translation along z
         compose(placed, parent, before, k, placed, k + 1)
         multiplier = at.numbers[k]
-        value = multiplier * x[place] + at.numbers[at.bodies + k]
+        value = multiplier * x[value_index] + at.numbers[at.bodies + k]
         if kind == REVOLUTE:
             turn_about_z(placed, k + 1, value)
             twist_about(placed, k + 1, 2, multiplier, twists, motion)
@@ -166,7 +166,7 @@ def place_bodies(at, x, work):
                 placed[k + 1, 9 + r] += value * placed[k + 1, 3 * r + 2]
             twist_along(placed, k + 1, 2, multiplier, twists, motion)
     for i in range(at.frames):
-        compose(placed, table[at.node + i] + 1, at.placements, at.bodies + i, work.frame_placed, i)
+        compose(placed, table[at.frame_body + i] + 1, before, at.bodies + i, work.frame_placed, i)
 
 
 @inner_part
@@ -196,17 +196,17 @@ def mass_rows(at, entry, work, parameters, f, J):
     """
     Fill f and J of an entry that measures a centre of mass along directions of its relative frame.
 
-    Parameters: for each lump (mass fixed to a frame) its fraction of the total mass and its
+    Parameters: for each point mass, fixed to a frame, its fraction of the total mass and its
     position in the frame; the contribution of the fixed mass to the centre (3,); for each row its
     direction (3,) in the relative frame and an offset that is subtracted.
     """
     table, mass, twists, placed = at.table, work.mass, work.twists, work.frame_placed
     first, relative = table[at.parameter + entry], table[at.relative + entry]
-    # first moments of the lumps in the root frame, per body: [fraction, fraction * position]
+    # first moments of the masses in the root frame, per body: [fraction, fraction * position]
     mass[:] = 0.0
-    for i in range(table[at.first_lump + entry], table[at.first_lump + entry + 1]):
-        k = table[at.lump + i]
-        body, share = table[at.node + k] + 1, parameters[first]
+    for i in range(table[at.first_mass + entry], table[at.first_mass + entry + 1]):
+        k = table[at.point_mass + i]
+        body, share = table[at.frame_body + k] + 1, parameters[first]
         x, y, z = parameters[first + 1], parameters[first + 2], parameters[first + 3]
         mass[body, 0] += share
         for r in range(3):
@@ -308,7 +308,7 @@ def fill_slopes(at, work, J):
 
 
 @part
-def free_step(values, column, v, x):
+def integrate_floating(values, column, v, x):
     """
     Move a floating joint by a step of its tangent space: T -> T exp6(v[column:column + 6]).
 
@@ -358,7 +358,7 @@ def move(at, x, step, limits):
         if i >= 0:
             x[i] += step[j]
     for k in range(at.floating, at.floating + 2 * at.floatings, 2):
-        free_step(at.table[k], at.table[k + 1], step, x)
+        integrate_floating(at.table[k], at.table[k + 1], step, x)
     for i in range(len(x)):
         x[i] = min(max(x[i], limits[0, i]), limits[1, i])
 

@@ -183,6 +183,6 @@ def _by_address(count: int, returned: 'Type') -> Any:
         return context.get_dummy_value() if returned is types.void else found
 
     @intrinsic
-    def at_address(_, address, arrays, places):    # type: ignore[no-untyped-def]
-        return returned(address, arrays, places), generate
+    def at_address(_, address, arrays, indices):    # type: ignore[no-untyped-def]
+        return returned(address, arrays, indices), generate
     return at_address

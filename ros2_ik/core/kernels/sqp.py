@@ -51,14 +51,14 @@ def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, 
 
 
 @part
-def cost_of(f, J, wanted, linear, factor, unit, g, H):
+def cost_of(f, J, targets, linear, factor, unit, g, H):
     """
     Return the cost at values f (m,); fill its gradient g (n,) and Gauss-Newton matrix H (n, n).
 
-    cost = 1/2 |factor away|^2 + linear . f, where away (m,) is the signed distance of f from its
-    target interval. `wanted` (2, m) are the ends of these intervals, `factor` (k, m) is a root of
-    the weight matrix (factor^T factor), `linear` (m,) are the weights of scalar costs. All results
-    are divided by `unit`.
+    cost = 1/2 |factor residual|^2 + linear . f; residual (m,) is the signed distance of f from its
+    target interval. `targets` (2, m) are the ends of these intervals, `factor` (k, m) is a
+    root of the weight matrix (factor^T factor), `linear` (m,) are the weights of scalar costs. All
+    results are divided by `unit`.
     """
     m, n = J.shape
     slope = np.empty(n)
@@ -77,10 +77,10 @@ def cost_of(f, J, wanted, linear, factor, unit, g, H):
         slope[:] = 0.0
         for i in range(m):
             if factor[k, i] != 0:
-                away = f[i] - min(max(f[i], wanted[0, i]), wanted[1, i])
+                residual = f[i] - min(max(f[i], targets[0, i]), targets[1, i])
                 # strictly inside its interval a row costs nothing
-                if away != 0 or wanted[0, i] == wanted[1, i]:
-                    r += factor[k, i] * away
+                if residual != 0 or targets[0, i] == targets[1, i]:
+                    r += factor[k, i] * residual
                     for j in range(n):
                         slope[j] += factor[k, i] * J[i, j]
         total += 0.5 * r * r
@@ -152,7 +152,7 @@ def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty
 
 @loop(f'Tuple((f8, f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[:,::1], '
       'f8[::1], f8[:,::1], f8[::1], i8, f8[::1])')
-def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, wanted, linear,
+def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, targets, linear,
                factor, farthest, limit, last):
     """
     Lower the cost (see `cost_of`) from a feasible x (nx,), in at most `limit` iterations.
@@ -177,9 +177,9 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         return np.inf, np.inf, 0, INTERRUPTED
     # unit of the cost: its mean Gauss-Newton curvature, at least 1e-3 of its largest slope, so
     # that damping and slack weights do not depend on the scale of the cost
-    cost_of(f, J, wanted, linear, factor, 1.0, g, H)
+    cost_of(f, J, targets, linear, factor, 1.0, g, H)
     unit = max(np.trace(H) / n, 1e-3 * np.abs(g).max(), 1e-12)
-    cost = cost_of(f, J, wanted, linear, factor, unit, g, H)
+    cost = cost_of(f, J, targets, linear, factor, unit, g, H)
     bound_distances(f, rows, bounds, below, above)
     scaled_rows(J, rows, bounds, A)
     violation = violation_of(below, above)
@@ -228,7 +228,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             going = fill(at, parameters, addresses, after, work, f_after, J_after)
             if not going:
                 break
-            cost_after = cost_of(f_after, J_after, wanted, linear, factor, unit, g_after, H_after)
+            cost_after = cost_of(f_after, J_after, targets, linear, factor, unit, g_after, H_after)
             bound_distances(f_after, rows, bounds, below_after, above_after)
             scaled_rows(J_after, rows, bounds, A_after)
             violation_after = violation_of(below_after, above_after)

@@ -10,13 +10,13 @@ NEAR = 0.5       # largest change of a joint that counts as near the seed [rad, 
 # descent stays within NEAR of the seed
 SIZES = (0.0, 0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5)
 N_NEAR = len(SIZES)
-# rows of the table `own` of a search
+# rows of the table `values` of a search
 (SEED,          # joint values of the seed
  LIMITS,        # lower and upper limits (2 rows)
- SAMPLING,      # lower and upper bounds of random starts (2 rows)
- X,             # best result
- TRIAL,         # current start, which its descent overwrites with the result
- NARROW) = 0, 1, 3, 5, 6, 7     # lower and upper limits near the seed (2 rows)
+ SAMPLE_BOUNDS,  # lower and upper bounds of random starts (2 rows)
+ BEST,          # best result
+ CURRENT,       # current start, which its descent overwrites with the result
+ NEAR_LIMITS) = 0, 1, 3, 5, 6, 7    # lower and upper limits near the seed (2 rows)
 ROWS_OF_VALUES = 9
 
 # linear congruential generator modulo 2^62 (Knuth, MMIX) with mixed output; _MASK keeps the
@@ -36,73 +36,73 @@ def uniform(state):
 
 
 @part
-def gather(own, seed, ranges, indices):
+def init_values(values, seed, ranges, indices):
     """
-    Fill the rows SEED, LIMITS, SAMPLING and NARROW of `own` (9, n) for n moving values.
+    Fill the rows SEED, LIMITS, SAMPLE_BOUNDS and NEAR_LIMITS of `values` (9, n).
 
-    `indices` (n,) are these values' indices in the seed (nq,). The rows of `ranges` (4, n) are
-    lower and upper limits, then lower and upper bounds of random starts.
+    `indices` (n,) are the moving values' indices in the seed (nq,). The rows of `ranges` (4, n)
+    are lower and upper limits, then lower and upper bounds of random starts.
     """
     for j in range(len(indices)):
-        own[SEED, j] = seed[indices[j]]
+        values[SEED, j] = seed[indices[j]]
         for row in range(4):
-            own[LIMITS + row, j] = ranges[row, j]
+            values[LIMITS + row, j] = ranges[row, j]
         # limits near the seed; a seed beyond a limit is treated as if at the limit
-        within = min(max(own[SEED, j], ranges[0, j]), ranges[1, j])
-        own[NARROW, j] = max(ranges[0, j], within - NEAR)
-        own[NARROW + 1, j] = min(ranges[1, j], within + NEAR)
+        within = min(max(values[SEED, j], ranges[0, j]), ranges[1, j])
+        values[NEAR_LIMITS, j] = max(ranges[0, j], within - NEAR)
+        values[NEAR_LIMITS + 1, j] = min(ranges[1, j], within + NEAR)
 
 
 @part
-def draw_start(k, state, own, bases):
+def draw_start(k, state, values, bases):
     """
-    Fill own[TRIAL] with start k: the seed, a start near it or a random one.
+    Fill values[CURRENT] with start k: the seed, a start near it or a random one.
 
     Random values are uniform between two limits, within a full turn of a single limit, or, without
     limits, within pi of the seed. `bases` are the indices of the first of the seven values of each
     floating joint. Starts near the seed keep the pose of a floating joint; random starts place it
     within 1 m of the seed along each axis, at a random orientation.
     """
-    for j in range(own.shape[1]):
-        seed, low, high = own[SEED, j], own[SAMPLING, j], own[SAMPLING + 1, j]
+    for j in range(values.shape[1]):
+        seed, low, high = values[SEED, j], values[SAMPLE_BOUNDS, j], values[SAMPLE_BOUNDS + 1, j]
         # the seed or near it: a random change, clamped to the limits
         if k <= N_NEAR:
-            row = LIMITS if k == 0 else NARROW
+            row = LIMITS if k == 0 else NEAR_LIMITS
             change = SIZES[k - 1] * (2 * uniform(state) - 1) if k > 1 else 0.0
-            own[TRIAL, j] = min(max(seed + change, own[row, j]), own[row + 1, j])
+            values[CURRENT, j] = min(max(seed + change, values[row, j]), values[row + 1, j])
             continue
         # random: replace missing limits
         if low == -np.inf:
             low = seed - np.pi if high == np.inf else high - TURN
         if high == np.inf:
-            high = seed + np.pi if own[SAMPLING, j] == -np.inf else low + TURN
-        low, high = max(low, own[LIMITS, j]), min(high, own[LIMITS + 1, j])
-        own[TRIAL, j] = low + (high - low) * uniform(state)
+            high = seed + np.pi if values[SAMPLE_BOUNDS, j] == -np.inf else low + TURN
+        low, high = max(low, values[LIMITS, j]), min(high, values[LIMITS + 1, j])
+        values[CURRENT, j] = low + (high - low) * uniform(state)
     for first in bases:
         if k <= N_NEAR:
             for i in range(first, first + 7):
-                own[TRIAL, i] = own[SEED, i]
+                values[CURRENT, i] = values[SEED, i]
         else:
-            draw_base(state, own, first)
+            draw_base(state, values, first)
 
 
 @part
-def draw_base(state, own, first):
-    """Fill a floating joint of own[TRIAL]: within 1 m of the seed per axis, randomly oriented."""
+def draw_base(state, values, first):
+    """Fill values[CURRENT] of a floating joint: within 1 m of the seed per axis, any rotation."""
     for i in range(first, first + 3):
-        own[TRIAL, i] = own[SEED, i] + 2 * uniform(state) - 1
+        values[CURRENT, i] = values[SEED, i] + 2 * uniform(state) - 1
     # uniform random rotation: "Uniform random rotations", Shoemake, Graphics Gems III, 1992
     share, a, b = uniform(state), TURN * uniform(state), TURN * uniform(state)
     one, other = np.sqrt(1 - share), np.sqrt(share)
-    own[TRIAL, first + 3], own[TRIAL, first + 4] = one * np.sin(a), one * np.cos(a)
-    own[TRIAL, first + 5], own[TRIAL, first + 6] = other * np.sin(b), other * np.cos(b)
+    values[CURRENT, first + 3], values[CURRENT, first + 4] = one * np.sin(a), one * np.cos(a)
+    values[CURRENT, first + 5], values[CURRENT, first + 6] = other * np.sin(b), other * np.cos(b)
 
 
 @loop('void(f8[::1], f8[:,::1], i8[::1], i8[::1], i8, i8[::1], f8[:,::1])')
 def draw_starts(seed, ranges, indices, bases, first, state, starts):
     """Fill `starts` (k, n) with the starts numbered first to first + k - 1; see `draw_start`."""
-    own = np.empty((ROWS_OF_VALUES, len(indices)))
-    gather(own, seed, ranges, indices)
+    values = np.empty((ROWS_OF_VALUES, len(indices)))
+    init_values(values, seed, ranges, indices)
     for row in range(len(starts)):
-        draw_start(first + row, state, own, bases)
-        starts[row] = own[TRIAL]
+        draw_start(first + row, state, values, bases)
+        starts[row] = values[CURRENT]

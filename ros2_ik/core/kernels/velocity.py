@@ -8,7 +8,7 @@ from ros2_ik.core.kernels import velocity_rows as row
 from ros2_ik.core.kernels.qp import row_times, solve_qp
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
-from ros2_ik.core.kernels.velocity_limits import fill_box
+from ros2_ik.core.kernels.velocity_limits import fill_step_limits
 from ros2_ik.core.kernels.velocity_rows import Problem
 from ros2_ik.core.kernels.velocity_tasks import (
     firm_rows,
@@ -36,31 +36,30 @@ HALVINGS = 8                # halvings of a step that still crosses a bound
 SCALE_COST = 1e-4           # weight of the missing length of scaled tasks, relative to firm rows
 SLACK = 0.1                 # fraction of a margin by which a distance may fall short unreported
 REVERSAL = 0.25             # fraction of the velocity above which a reversal is an oscillation
-LEAST_SWING = 1e-4          # slowest oscillation that is damped [rad/s, m/s]
-SWING_GROWTH = 30           # factor of the damping in each solve with a reversal
-MOST_SWING = 1e2            # largest damping of oscillations, relative to the diagonal of H
-FADING = 0.9                # factor of the damping in each solve without a reversal
+MIN_OSCILLATION_SPEED = 1e-4    # slowest oscillation that is damped [rad/s, m/s]
+DAMPING_GROWTH = 30             # factor of the damping in each solve with a reversal
+MAX_DAMPING = 1e2               # largest damping of oscillations, relative to the diagonal of H
+DAMPING_DECAY = 0.9             # factor of the damping in each solve without a reversal
 
 
 @part
-def solve_priorities(problem, firm, step, missed):
+def solve_priorities(problem, firm, step, violations):
     """
     Fill step (n,) by one QP per priority; return the scale (0 to 1) of scaled tasks.
 
-    `firm` is the scale of firm rows. `missed` (m + k,) is filled with the violations of firm rows,
+    `firm` is the scale of firm rows. `violations` (m + k,) is filled with those of firm rows,
     bounds and distances. Return NaN if a QP cannot be solved numerically.
     """
-    rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
+    rows, J, joints, dt = problem.rows, problem.J, problem.joints, problem.options[0]
     (m, n), length = J.shape, scaled_length(rows, dt)
-    fill_box(box, problem.options)
+    fill_step_limits(joints, problem.options)
     # variables: the step and, if there are scaled tasks, the length by which they move
     N = n if length < 0 else n + 1
     A, bounds, ends = np.zeros((2 * m, N)), np.empty((2, 2 * m)), np.zeros((2, N))
-    ends[0, :n], ends[1, :n], ends[1, n:] = box[row.LEAST], box[row.MOST], length
+    ends[0, :n], ends[1, :n], ends[1, n:] = joints[row.MIN_STEP], joints[row.MAX_STEP], length
     x, H, g = np.zeros(N), np.zeros((N, N)), np.zeros(N)
-    tolerance = BOUND_TOLERANCE
-    if length > 0:
-        tolerance = min(tolerance, DIRECTION_TOLERANCE * length)
+    tolerance = (min(BOUND_TOLERANCE, DIRECTION_TOLERANCE * length) if length > 0
+                 else BOUND_TOLERANCE)
     # `size` keeps damping small compared with firm rows if no task is soft
     count, size = firm_rows(problem, firm, length, A, bounds[0], bounds[1])
     for level in range(len(problem.limbs) - 1):
@@ -78,7 +77,7 @@ def solve_priorities(problem, firm, step, missed):
         for a in range(n, N):
             ends[0, a] = min(x[a], length)
     step[:] = x[:n]
-    fill_missed(problem, A, bounds, x, firm, missed)
+    fill_violations(problem, A, bounds, x, firm, violations)
     return min(x[n] / length, 1.0) if length > 0 else 1.0
 
 
@@ -120,11 +119,11 @@ def compensate_slack(A, lower, upper, x, least_slack, more):
     """
     found = False
     for i in range(len(A)):
-        away = violation(A, i, lower, upper, x)
-        if not least_slack < abs(away) < MAX_CORRECTED_SLACK:
-            away = 0.0
-        found = found or away != 0
-        more[0, i], more[1, i] = lower[i] - away, upper[i] - away
+        excess = violation(A, i, lower, upper, x)
+        if not least_slack < abs(excess) < MAX_CORRECTED_SLACK:
+            excess = 0.0
+        found = found or excess != 0
+        more[0, i], more[1, i] = lower[i] - excess, upper[i] - excess
     return found
 
 
@@ -142,14 +141,13 @@ def fix_level(problem, level, x, A, bounds, count):
 
 
 @part
-def fill_missed(problem, A, bounds, x, firm, missed):
-    """Fill `missed` (m + k,) with violations > BOUND_TOLERANCE of bounds and of firm rows."""
-    rows, at_row = problem.rows, 0
-    missed[:] = 0.0
+def fill_violations(problem, A, bounds, x, firm, violations):
+    """Fill `violations` (m + k,) with violations > BOUND_TOLERANCE of bounds and of firm rows."""
+    rows, at_row, violations[:] = problem.rows, 0, 0.0
     for i in range(len(problem.J)):
         if rows[row.KIND, i] == row.BOUNDED or is_firm(rows[row.KIND, i]):
-            unit, away = row_scale(rows, i, firm), violation(A, at_row, bounds[0], bounds[1], x)
-            missed[i] = away / unit if abs(away) > BOUND_TOLERANCE * unit else 0.0
+            unit, excess = row_scale(rows, i, firm), violation(A, at_row, bounds[0], bounds[1], x)
+            violations[i] = excess / unit if abs(excess) > BOUND_TOLERANCE * unit else 0.0
             at_row += 1
 
 
@@ -165,25 +163,25 @@ def crosses_bound(rows, after):
 
 
 @part
-def fill_exceeded_limits(box, step, dt, out):
+def fill_exceeded_limits(joints, step, dt, out):
     """Fill out (3,) with the largest excess of acceleration, velocity and position; see LIMITS."""
     out[:] = 0.0
     for j in range(len(step)):
-        a, speed, v = box[row.ACCELERATION, j], box[row.SPEED, j], step[j] / dt
+        a, speed, v = joints[row.ACCELERATION, j], joints[row.SPEED, j], step[j] / dt
         if not math.isinf(a):
-            over = abs(v - box[row.BEFORE, j]) / dt - a
+            over = abs(v - joints[row.LAST_VELOCITY, j]) / dt - a
             if over > BOUND_TOLERANCE * (1.0 + a) / dt:
                 out[0] = max(out[0], over)
         if abs(v) - speed > BOUND_TOLERANCE * (1.0 + speed):
             out[1] = max(out[1], abs(v) - speed)
-        at = box[row.POSITION, j] + step[j]
-        outside_by = max(box[row.LOW, j] - at, at - box[row.HIGH, j])
+        at = joints[row.POSITION, j] + step[j]
+        outside_by = max(joints[row.LOW, j] - at, at - joints[row.HIGH, j])
         if outside_by > BOUND_TOLERANCE:
             out[2] = max(out[2], outside_by)
 
 
 @part
-def drop_futile_pushes(rows, missed, first):
+def drop_futile_pushes(rows, violations, first):
     """
     Stop widening distances (rows from `first` on) that cannot grow; return whether there are any.
 
@@ -191,86 +189,87 @@ def drop_futile_pushes(rows, missed, first):
     robot oscillate. Pairs in contact are still pushed apart.
     """
     found = False
-    for i in range(first, len(missed)):
+    for i in range(first, len(violations)):
         inside = 0 <= rows[row.VALUE, i] < rows[row.LOWER, i]
-        if inside and rows[row.PUSH, i] > 0 and missed[i] != 0:
+        if inside and rows[row.PUSH, i] > 0 and violations[i] != 0:
             rows[row.PUSH, i] = 0.0
             found = True
     return found
 
 
 @part
-def fill_missed_pushes(rows, J, gaps, step, dt, missed):
-    """Fill `missed` for distances clearly below their margins that the step widens too little."""
+def fill_push_violations(rows, J, gaps, step, dt, violations):
+    """Fill `violations` of distances well below their margins that the step widens too little."""
     first = len(J) - len(gaps)
     for i in range(first, len(J)):
         inside = rows[row.LOWER, i] - rows[row.VALUE, i]
         if inside > SLACK * rows[row.LOWER, i]:
             change = row_times(J, i, step) - rows[row.APPROACH, i] * dt
-            away = change - min(rows[row.SHARE, i] * inside, gaps[i - first, row.PUSH] * dt)
-            if away < -BOUND_TOLERANCE:
-                missed[i] = away
+            excess = change - min(rows[row.GAIN, i] * inside, gaps[i - first, row.PUSH] * dt)
+            if excess < -BOUND_TOLERANCE:
+                violations[i] = excess
 
 
 @part
-def damp_oscillations(step, box, dt):
+def damp_oscillations(step, joints, dt):
     """
     Damp joints that reverse from step to step, which no smooth motion does.
 
     Joints oscillate near a singularity, and where a row's gradient changes within a step.
-    Each solve that reverses a joint multiplies its damping by SWING_GROWTH; all other solves let
-    it decay. A step that is solved again with more pairs counts as several solves.
+    Each solve that reverses a joint multiplies its damping by DAMPING_GROWTH; all others let it
+    decay. A step that is solved again with more pairs counts as several solves.
     (Measured without damping: 6 of 96 arms whose hand was pulled into the base column oscillated
     at up to 1.2 rad/s without end, arms with targets near singularities at up to 1.4 rad/s.)
     """
+    damping = joints[row.OSCILLATION_DAMPING]
     for j in range(len(step)):
-        before, now = box[row.BEFORE, j], step[j] / dt
-        if abs(before) > LEAST_SWING and now * before < -REVERSAL * before * before:
-            box[row.SWING, j] = min(max(SWING_GROWTH * box[row.SWING, j], MIN_DAMPING), MOST_SWING)
+        before, now = joints[row.LAST_VELOCITY, j], step[j] / dt
+        if abs(before) > MIN_OSCILLATION_SPEED and now * before < -REVERSAL * before * before:
+            damping[j] = min(max(DAMPING_GROWTH * damping[j], MIN_DAMPING), MAX_DAMPING)
         else:
-            box[row.SWING, j] *= FADING
+            damping[j] *= DAMPING_DECAY
 
 
 @part
-def solve_bounded(problem, first, step, missed):
+def solve_bounded(problem, first, step, violations):
     """
     Fill the step; if it violates bounds, drop futile pushes, then let firm tasks yield.
 
     Return the scale of firm rows and the scale of scaled tasks. (Measured without yielding: an
     arm with a hard task that moved its tool into a wall exceeded its acceleration limits 24-fold.)
     """
-    scale = solve_priorities(problem, FIRM_SCALE, step, missed)
-    if drop_futile_pushes(problem.rows, missed, first):
-        scale = solve_priorities(problem, FIRM_SCALE, step, missed)
+    scale = solve_priorities(problem, FIRM_SCALE, step, violations)
+    if drop_futile_pushes(problem.rows, violations, first):
+        scale = solve_priorities(problem, FIRM_SCALE, step, violations)
     kinds = problem.rows[row.KIND]
-    if not (np.any(missed[kinds == row.BOUNDED])
+    if not (np.any(violations[kinds == row.BOUNDED])
             and np.any((kinds == row.HARD) | (kinds == row.SCALED))):
         return FIRM_SCALE, scale
-    return YIELDING_SCALE, solve_priorities(problem, YIELDING_SCALE, step, missed)
+    return YIELDING_SCALE, solve_priorities(problem, YIELDING_SCALE, step, violations)
 
 
 @loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
       'f8[:,::1], f8[::1], f8[::1])')
-def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps, box, options,
-                  inertia, step, missed):
+def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps, joints, options,
+                  inertia, step, violations):
     """
     Fill step (n,) with the joints' motion in dt, and move x (nx,) by it.
 
-    `given` (NUMBERS, m), `gaps` (k, NUMBERS + n) and `box` (COLUMN_NUMBERS, n) are the tables of
+    `given` (NUMBERS, m), `gaps` (k, NUMBERS + n) and `joints` (COLUMN_NUMBERS, n) are tables of
     functions, pairs and joints (see `velocity_rows`); the row VALUE of `given` is filled.
     Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
     Row i of `limbs` (levels + 1, n) has the limb of each joint for priority i, the last row that
     for the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia`
     (n, n), or (0, 0) for none, adds the kinetic energy to the cost.
 
-    `missed` (m + k + 3,) is filled with the violations of rows, pairs and LIMITS. Return DONE,
+    `violations` (m + k + 3,) is filled with those of rows, pairs and LIMITS. Return DONE,
     RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.
     """
     at = layout_of(numbers, layout)
     n, m, dt = at.columns, at.rows, options[0]
     work, after, J_after, free = work_of(at), np.empty(m), np.zeros((m, n)), np.empty((2, len(x)))
     free[0], free[1] = -np.inf, np.inf
-    step[:], missed[:] = 0.0, 0.0
+    step[:], violations[:] = 0.0, 0.0
     # rows of functions, then of pairs; values and Jacobian at x
     rows = np.hstack((given, gaps[:, :row.NUMBERS].T))
     J = np.vstack((np.zeros((m, n)), gaps[:, row.NUMBERS:]))
@@ -284,12 +283,12 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     # positions of the joints; floating joints have no limits
     for j in range(n):
         i = at.table[at.values + j]
-        box[row.POSITION, j] = x[i] if i >= 0 else 0.0
+        joints[row.POSITION, j] = x[i] if i >= 0 else 0.0
     # the linearized step
-    begin, missed_rows = x.copy(), missed[:len(J)]
-    problem = Problem(rows, J, limbs, box, options, inertia)
+    begin, row_violations = x.copy(), violations[:len(J)]
+    problem = Problem(rows, J, limbs, joints, options, inertia)
     slow_firm_tasks(problem)
-    firm, scale = solve_bounded(problem, m, step, missed_rows)
+    firm, scale = solve_bounded(problem, m, step, row_violations)
     bounded = np.any(given[row.KIND] == row.BOUNDED)
     for turn in range(CORRECTIONS + HALVINGS + 1):
         if scale != scale:
@@ -297,7 +296,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
             return NOT_FINITE, 0.0
         if turn > CORRECTIONS:
             # driven joints keep their velocity
-            step *= np.where(box[row.ACCELERATION] == 0, 1.0, 0.5)
+            step *= np.where(joints[row.ACCELERATION] == 0, 1.0, 0.5)
             scale *= 0.5
         x[:] = begin
         move(at, x, step, free)
@@ -314,17 +313,18 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
             for i in range(m):
                 if rows[row.KIND, i] == row.BOUNDED:
                     rows[row.CURVED, i] = after[i] - rows[row.VALUE, i] - row_times(J, i, step)
-            scale = solve_priorities(problem, firm, step, missed_rows)
+            scale = solve_priorities(problem, firm, step, row_violations)
         elif turn == CORRECTIONS:
             rows[row.CURVED] = 0.0
-            scale = solve_priorities(problem, firm, step, missed_rows)
+            scale = solve_priorities(problem, firm, step, row_violations)
     else:
         # even the shortest step crosses a bound: report the violations
         for i in range(m):
             if rows[row.KIND, i] == row.BOUNDED:
-                missed[i] = after[i] - min(max(after[i], rows[row.LOWER, i]), rows[row.UPPER, i])
-    damp_oscillations(step, box, dt)
-    fill_missed_pushes(rows, J, gaps, step, dt, missed)
-    fill_exceeded_limits(box, step, dt, missed[len(J):])
+                low, high = rows[row.LOWER, i], rows[row.UPPER, i]
+                violations[i] = after[i] - min(max(after[i], low), high)
+    damp_oscillations(step, joints, dt)
+    fill_push_violations(rows, J, gaps, step, dt, violations)
+    fill_exceeded_limits(joints, step, dt, violations[len(J):])
     # a halved step may miss hard tasks
-    return (RELAXED if np.any(missed != 0) or turn > CORRECTIONS else DONE), scale
+    return (RELAXED if np.any(violations != 0) or turn > CORRECTIONS else DONE), scale

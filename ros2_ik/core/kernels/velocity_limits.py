@@ -1,4 +1,4 @@
-"""Limits of a velocity IK step: for joints (table `box`) and bounded rows (table `rows`)."""
+"""Limits of a velocity IK step: for joints (table `joints`) and bounded rows (table `rows`)."""
 
 import math
 
@@ -28,58 +28,58 @@ def braking_speed(distance, acceleration, dt):
 
 
 @inner_part
-def has_acceleration_limits(box):
+def has_acceleration_limits(joints):
     """Return whether any joint has an acceleration limit (0: driven joint, inf: no limit)."""
-    for j in range(box.shape[1]):
-        if 0 < box[row.ACCELERATION, j] < math.inf:
+    for j in range(joints.shape[1]):
+        if 0 < joints[row.ACCELERATION, j] < math.inf:
             return True
     return False
 
 
 @inner_part
-def narrow(low, high, lower, upper):
+def clamp_bounds(low, high, lower, upper):
     """Return `lower` and `upper`, each clamped to [low, high]."""
     return min(max(low, lower), high), max(min(high, upper), low)
 
 
 @part
-def fill_box(box, options):
+def fill_step_limits(joints, options):
     """
-    Fill the least and the largest step of each joint (rows LEAST and MOST of `box`).
+    Fill the least and the largest step of each joint (rows MIN_STEP and MAX_STEP of `joints`).
 
     Velocity and acceleration limits take precedence over position limits: a joint outside its
     position limits returns as fast as its velocity and acceleration limits allow.
     """
     dt, gain = options[0], options[2]
-    for j in range(box.shape[1]):
-        most, a, before = min(box[row.SPEED, j] * dt, LONGEST_STEP), box[row.ACCELERATION, j], \
-            box[row.BEFORE, j]
+    for j in range(joints.shape[1]):
+        most, a = min(joints[row.SPEED, j] * dt, LONGEST_STEP), joints[row.ACCELERATION, j]
+        before, position = joints[row.LAST_VELOCITY, j], joints[row.POSITION, j]
         # velocity and acceleration limits
         low, high = -most, most
         if not math.isinf(a):
             # a joint above its velocity limit brakes at its acceleration limit
             most = max(most, (abs(before) - a * dt) * dt)
-            low, high = narrow(-most, most, (before - a * dt) * dt, (before + a * dt) * dt)
+            low, high = clamp_bounds(-most, most, (before - a * dt) * dt, (before + a * dt) * dt)
         # position limits: at most the fraction `gain` of the distance, slow enough to stop in time
-        down, up = box[row.POSITION, j] - box[row.LOW, j], box[row.HIGH, j] - box[row.POSITION, j]
-        box[row.LEAST, j], box[row.MOST, j] = narrow(
+        down, up = position - joints[row.LOW, j], joints[row.HIGH, j] - position
+        joints[row.MIN_STEP, j], joints[row.MAX_STEP, j] = clamp_bounds(
             low, high,
             -down if down < 0 else -min(gain * down, braking_speed(down, a, dt) * dt),
             up if up < 0 else min(gain * up, braking_speed(up, a, dt) * dt))
 
 
 @inner_part
-def row_acceleration(J, i, box):
+def row_acceleration(J, i, joints):
     """Return the acceleration of row i if all joints use half their acceleration limits."""
     a = 0.0
-    for j in range(box.shape[1]):
+    for j in range(joints.shape[1]):
         if J[i, j] != 0:
-            a += 0.5 * box[row.ACCELERATION, j] * abs(J[i, j])
+            a += 0.5 * joints[row.ACCELERATION, j] * abs(J[i, j])
     return a
 
 
 @inner_part
-def least_change_of(left, share, push, acceleration, now, dt):
+def least_change_of(left, gain, push, acceleration, now, dt):
     """
     Return the least allowed change in a step of a row whose value is `left` above its lower bound.
 
@@ -87,27 +87,27 @@ def least_change_of(left, share, push, acceleration, now, dt):
     the rate `push` or the rate that the joints can reach in this step. `now` is the present rate.
     """
     if left < 0:
-        return min(-share * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)
-    return -min(share * left, braking_speed(left, acceleration, dt) * dt)
+        return min(-gain * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)
+    return -min(gain * left, braking_speed(left, acceleration, dt) * dt)
 
 
 @part
 def rate_bounds(problem, i):
     """Return the least and the largest linearized change of the bounded row i in a step."""
-    rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
-    a, approach = row_acceleration(J, i, box), rows[row.APPROACH, i]
-    now = row_times(J, i, box[row.BEFORE]) - approach
+    rows, J, joints, dt = problem.rows, problem.J, problem.joints, problem.options[0]
+    a, approach = row_acceleration(J, i, joints), rows[row.APPROACH, i]
+    now = row_times(J, i, joints[row.LAST_VELOCITY]) - approach
     # limits of the rate; a row that is already too fast brakes
-    least_change = min(rows[row.SLOWEST, i], now + a * dt) * dt
-    most_change = max(rows[row.FASTEST, i], now - a * dt) * dt
+    least_change = min(rows[row.MIN_RATE, i], now + a * dt) * dt
+    most_change = max(rows[row.MAX_RATE, i], now - a * dt) * dt
     # bounds of the value: stop at the bound, or return to a violated bound
-    share, push = rows[row.SHARE, i], rows[row.PUSH, i]
+    gain, push = rows[row.GAIN, i], rows[row.PUSH, i]
     if not math.isinf(rows[row.LOWER, i]):
         least_change = max(least_change, approach * dt + least_change_of(
-            rows[row.VALUE, i] - rows[row.LOWER, i], share, push, a, now, dt))
+            rows[row.VALUE, i] - rows[row.LOWER, i], gain, push, a, now, dt))
     if not math.isinf(rows[row.UPPER, i]):
         most_change = min(most_change, -least_change_of(
-            rows[row.UPPER, i] - rows[row.VALUE, i], share, push, a, -now, dt))
+            rows[row.UPPER, i] - rows[row.VALUE, i], gain, push, a, -now, dt))
     # if the bounds contradict each other: halfway between them
     if least_change > most_change:
         least_change = most_change = 0.5 * (least_change + most_change)

@@ -18,7 +18,7 @@ FRAME_SPEED = 3.0   # scale of rows that limit a frame's speed: stiffer than bar
 MIN_DAMPING = 1e-7  # least damping: less would drown in the rounding of stiff rows
 BRAKING = 0.7       # fraction of the acceleration limits that tasks plan to brake with
 # cap on the step that determines damping [units of f]: a far target must not slow an arm down
-LONGEST_STEP = 10.0
+MAX_DAMPED_STEP = 10.0
 
 
 @inner_part
@@ -30,13 +30,13 @@ def is_firm(kind):
 @inner_part
 def requested_change(rows, i, dt):
     """Return the change that the task of row i requests in a step of dt [s]."""
-    return rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i]) + rows[row.RATE, i] * dt
+    return rows[row.GAIN, i] * (rows[row.TARGET, i] - rows[row.VALUE, i]) + rows[row.RATE, i] * dt
 
 
 @part
-def slow_to_brake(H, g, box, dt, limb, slow):
+def limit_limb_speeds(H, g, joints, dt, limb, scaling):
     """
-    Lower `slow` (n,), a factor for each limb, so that joints can stop at the tasks' targets.
+    Lower the speed `scaling` (n,) of each limb, so that joints can stop at the tasks' targets.
 
     The cost of the tasks is 1/2 d^T H d + g^T d. Joint a belongs to limb[a]. The tasks move the
     joints of a limb together, so these slow down by one factor, and their path stays the same.
@@ -53,28 +53,28 @@ def slow_to_brake(H, g, box, dt, limb, slow):
     solve(K, d)
     # a joint must not move so fast that its braking distance exceeds its remaining distance
     for a in range(n):
-        way, limit = abs(d[a]), box[row.ACCELERATION, a]
+        i, left, limit = limb[a], abs(d[a]), joints[row.ACCELERATION, a]
         # a limit of 0 marks a driven joint, which keeps its velocity
-        if 0 < limit < np.inf and way > 0:
-            slow[limb[a]] = min(slow[limb[a]], braking_speed(way, BRAKING * limit, dt) * dt / way)
+        if 0 < limit < np.inf and left > 0:
+            scaling[i] = min(scaling[i], braking_speed(left, BRAKING * limit, dt) * dt / left)
 
 
 @part
 def slow_firm_tasks(problem):
-    """Reduce the gains (SHARE) of firm tasks so that joints can stop at the targets."""
+    """Reduce the gains of firm tasks so that joints can stop at the targets."""
     rows, J, limb = problem.rows, problem.J, problem.limbs[-1]
     n, found = J.shape[1], False
-    H, g, slow = np.zeros((n, n)), np.zeros(n), np.ones(n)
+    H, g, scaling = np.zeros((n, n)), np.zeros(n), np.ones(n)
     for i in range(len(J)):
-        if is_firm(rows[row.KIND, i]) and rows[row.SHARE, i] > 0:
+        if is_firm(rows[row.KIND, i]) and rows[row.GAIN, i] > 0:
             add_row(J[i], rows[row.TARGET, i] - rows[row.VALUE, i], 1.0, H, g)
             found = True
-    if not (found and has_acceleration_limits(problem.box)):
+    if not (found and has_acceleration_limits(problem.joints)):
         return
-    slow_to_brake(H, g, problem.box, problem.options[0], limb, slow)
+    limit_limb_speeds(H, g, problem.joints, problem.options[0], limb, scaling)
     for i in range(len(J)):
         if is_firm(rows[row.KIND, i]):
-            rows[row.SHARE, i] = min(rows[row.SHARE, i], slow[int(rows[row.LIMB, i])])
+            rows[row.GAIN, i] = min(rows[row.GAIN, i], scaling[int(rows[row.LIMB, i])])
 
 
 @part
@@ -93,7 +93,7 @@ def row_scale(rows, i, firm):
     """Return the scale of a bounded or firm row; its slack is weighted by the scale squared."""
     if is_firm(rows[row.KIND, i]):
         return firm
-    return FRAME_SPEED if rows[row.FASTEST, i] < np.inf else 1.0
+    return FRAME_SPEED if rows[row.MAX_RATE, i] < np.inf else 1.0
 
 
 @part
@@ -141,26 +141,26 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
     The cost is divided by the largest diagonal element of H or, if larger, by `size`. Weights of
     damping and slack therefore do not depend on the scale of the tasks.
     """
-    rows, J, limb, box, dt = (problem.rows, problem.J, problem.limbs[level], problem.box,
-                              problem.options[0])
+    rows, J, limb, joints, dt = (problem.rows, problem.J, problem.limbs[level], problem.joints,
+                                 problem.options[0])
     n, unit = J.shape[1], size
-    slow, isotropic = np.ones(n), np.zeros(n)
+    scaling, isotropic = np.ones(n), np.zeros(n)
     H[:], g[:] = 0.0, 0.0
     # slow each limb down so that it can stop at the targets
-    if has_acceleration_limits(box):
+    if has_acceleration_limits(joints):
         for i in range(len(J)):
-            if rows[row.KIND, i] == level and rows[row.SHARE, i] > 0:
+            if rows[row.KIND, i] == level and rows[row.GAIN, i] > 0:
                 add_row(J[i], rows[row.TARGET, i] - rows[row.VALUE, i], rows[row.WEIGHT, i], H, g)
-        slow_to_brake(H[:n, :n], g[:n], box, dt, limb, slow)
+        limit_limb_speeds(H[:n, :n], g[:n], joints, dt, limb, scaling)
         H[:], g[:] = 0.0, 0.0
     # tasks, and damping in proportion to their squared step
     for i in range(len(J)):
         if rows[row.KIND, i] == level:
             one = int(rows[row.LIMB, i])
-            rows[row.SHARE, i] = min(rows[row.SHARE, i], slow[one])
-            step = rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i])
+            rows[row.GAIN, i] = min(rows[row.GAIN, i], scaling[one])
+            step = rows[row.GAIN, i] * (rows[row.TARGET, i] - rows[row.VALUE, i])
             isotropic[one] += (rows[row.DAMPING, i] * rows[row.WEIGHT, i]
-                               * min(step * step, LONGEST_STEP * LONGEST_STEP))
+                               * min(step * step, MAX_DAMPED_STEP * MAX_DAMPED_STEP))
             add_row(J[i], step + rows[row.RATE, i] * dt, rows[row.WEIGHT, i], H, g)
     # kinetic energy and damping
     for a in range(n):
@@ -174,7 +174,7 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
         for b in range(a + 1):
             H[a, b] /= unit
             H[b, a] = H[a, b]
-        H[a, a] += MIN_DAMPING + box[row.SWING, a]
+        H[a, a] += MIN_DAMPING + joints[row.OSCILLATION_DAMPING, a]
     # cost that draws the length moved by scaled tasks (column n) towards `length`
     for a in range(n, len(g)):
         H[a, a], g[a] = scale_cost, -scale_cost * length

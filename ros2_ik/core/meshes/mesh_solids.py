@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.kernels.boxes import count_leaving
+from ros2_ik.core.kernels.boxes import count_exiting_rays
 
 # a mesh counts as two-sided (each triangle exists twice) if fewer than this share of its triangles
 # are distinct
@@ -36,7 +36,7 @@ class Enclosure:
         """Return whether a point (3,), which must not lie on a triangle, is inside."""
         rotated = point @ _AXES
         return bool((rotated >= self._low).all() and (rotated <= self._high).all()
-                    and count_leaving.run(self._corners, rotated) >= 3)
+                    and count_exiting_rays.run(self._corners, rotated) >= 3)
 
 
 def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indices, Mask]:

@@ -16,7 +16,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, FLOAT
 from ros2_ik.core.checks import are_finite, floats
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.kernels.acceptance import check_targets, HELD, OUTSIDE
+from ros2_ik.core.kernels.acceptance import check_targets, OUT_OF_LIMITS, WITHIN_TOLERANCE
 from ros2_ik.core.kernels.comparisons import are_within
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
@@ -101,12 +101,12 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
                                active.inactive_q_indices, *structure.chains, problem.poses, errors)
     costs: tuple[float, ...] = ()
     violations: list[Violation] = []
-    if result == OUTSIDE:
+    if result == OUT_OF_LIMITS:
         if not are_finite(q):
             return AcceptanceReport(False, structure.tips, np.empty((0, 2)), (Violation(
                 'joint values', math.nan, -np.inf, np.inf, '(not finite)'),))
         violations = _joint_violations(problem, q)
-    if result != HELD or not structure.compiled_check_suffices:
+    if result != WITHIN_TOLERANCE or not structure.compiled_check_suffices:
         costs = _check_terms(problem, q, errors, violations)
     # the collision check is the slowest part, so it comes last
     touches = not violations and problem.checker is not None and problem.checker.collides(q)

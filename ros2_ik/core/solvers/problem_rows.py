@@ -8,7 +8,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import KinematicFunction
-from ros2_ik.core.kernels.descents import FARTHEST
+from ros2_ik.core.kernels.descents import MAX_VIOLATION
 from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget, ScalarCost
 from ros2_ik.core.problem.program import Program
 
@@ -98,7 +98,7 @@ class ProblemRows:
         """Return the changes (k,) that bring hard rows f (k,) to their bounds; 0 inside."""
         residual: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
         # clamp, because squares of very large numbers overflow
-        return np.minimum(np.maximum(residual, -FARTHEST), FARTHEST)
+        return np.minimum(np.maximum(residual, -MAX_VIOLATION), MAX_VIOLATION)
 
 
 def _target_bounds(targets: Sequence[PoseTarget]) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.kernels.descents import FAR
+from ros2_ik.core.kernels.descents import QP_INFINITY
 from ros2_ik.core.kernels.sqp import find_feasible, lower_cost
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.problem_rows import ProblemRows
@@ -77,12 +77,12 @@ class SequentialQuadratic(Solver):
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _trust_region(self) -> Array:
-        """Return the largest step of each active column (n,): base positions FAR, others TRUST."""
+        """Return the largest step of each active column (n,): TRUST, base positions unlimited."""
         active = self.problem.active
         largest = np.full(len(active.columns), TRUST)
         for joint in active.multi_value_joints:
             first = int(np.searchsorted(active.columns, joint.velocity_index))
-            largest[first:first + _POSITIONS[joint.kind]] = FAR
+            largest[first:first + _POSITIONS[joint.kind]] = QP_INFINITY
         return largest
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget

@@ -14,7 +14,7 @@ from ros2_ik.core.checks import row_numbers
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.functions import FramePose, KinematicFunction
 from ros2_ik.core.functions.joint_functions import BoundJoints, JointPositions
-from ros2_ik.core.kernels.velocity_rows import DAMPING, KIND, RATE, SHARE, TARGET, UNUSED, WEIGHT
+from ros2_ik.core.kernels.velocity_rows import DAMPING, GAIN, KIND, RATE, TARGET, UNUSED, WEIGHT
 from ros2_ik.core.poses import as_placement
 from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.problem.program import Program
@@ -28,33 +28,33 @@ class BoundTask:
     A task as function `number` of a program, with settable target, velocity, weight and gain.
 
     `rows` (NUMBERS, m) is the program's table of all rows, see `velocity_rows`. The task fills the
-    columns `place`. Their element KIND is `kind`, or UNUSED if the weight is 0.
+    columns `row_slice`. Their element KIND is `kind`, or UNUSED if the weight is 0.
     """
 
     def __init__(self, task: Task, program: Program, rows: Array, number: int, kind: int,
                  dt: float) -> None:
         self.task, self.name, self.function = task, task.name, task.function
         self._program, self._rows, self._number = program, rows, number
-        self.place, self._kind, self._dt = program.rows[number], kind, dt
+        self.row_slice, self._kind, self._dt = program.rows[number], kind, dt
         if task.follows_previous and not isinstance(task.function, BoundJoints):
             raise InvalidTargetError(f"velocity 'previous' is for joints, not for '{task.name}'")
         # without a target, the gain is 0 and only the velocity counts
         has_target = task.target is not None
-        numbers = rows[:, self.place]
+        numbers = rows[:, self.row_slice]
         numbers[TARGET] = task.target if has_target else 0.0
         numbers[RATE], numbers[DAMPING] = task.velocity, task.lm_damping
-        numbers[SHARE] = (step_gain(task.gain, task.gain_per_second, self.name, dt)
-                          if has_target else 0.0)
+        numbers[GAIN] = (step_gain(task.gain, task.gain_per_second, self.name, dt)
+                         if has_target else 0.0)
         self._enter_weight(task.weight)
 
     def set_target(self, target: object, velocity: object) -> None:
         """Replace the target, the velocity, or both; see `VelocityProgram.set_target`."""
         # check both before writing either: a rejected call must change nothing
-        rates = (self._rows[RATE, self.place] if velocity is None
+        rates = (self._rows[RATE, self.row_slice] if velocity is None
                  else self._row_numbers(velocity, f'velocity of {self.name}'))
         if target is not None:
             self._set_target(target)
-        self._rows[RATE, self.place] = rates
+        self._rows[RATE, self.row_slice] = rates
 
     def set_weight(self, weight: 'ArrayLike') -> None:
         """Replace the weight: one number, or one for each row (m,)."""
@@ -64,19 +64,19 @@ class BoundTask:
     def set_gain(self, gain: float, gain_per_second: float | None) -> None:
         """Replace the gain; see `VelocityProgram.set_gain`."""
         self._check_target()
-        self._rows[SHARE, self.place] = step_gain(gain, gain_per_second, self.name, self._dt)
+        self._rows[GAIN, self.row_slice] = step_gain(gain, gain_per_second, self.name, self._dt)
 
     def follow(self, velocity: Array) -> None:
         """Set the task's velocity from the joint velocities of the last step, `velocity` (nv,)."""
         assert isinstance(self.function, BoundJoints)
-        self._rows[RATE, self.place] = self.function.A @ velocity
+        self._rows[RATE, self.row_slice] = self.function.A @ velocity
 
     def _enter_weight(self, weight: Array) -> None:
         # The program minimizes |J dq - step|^2. A task without target stands for
         # |J v - velocity|^2 with v = dq / dt, so its weight is divided by dt^2.
         unit = 1.0 if self.task.target is not None else self._dt ** 2
-        self._rows[WEIGHT, self.place] = weight / unit
-        self._rows[KIND, self.place] = np.where(weight > 0, self._kind, UNUSED)
+        self._rows[WEIGHT, self.row_slice] = weight / unit
+        self._rows[KIND, self.row_slice] = np.where(weight > 0, self._kind, UNUSED)
 
     def _check_target(self) -> None:
         if self.task.target is None:
@@ -89,7 +89,7 @@ class BoundTask:
         if isinstance(self.function, FramePose):
             parameters[:] = se3_to_array(as_placement(target, what))
         elif not self.task.is_at_reference:
-            self._rows[TARGET, self.place] = self._row_numbers(target, what)
+            self._rows[TARGET, self.row_slice] = self._row_numbers(target, what)
         elif self._is_posture and not isinstance(target, Mapping):
             # written in place: 5 times as fast as binding a new function
             values = self._row_numbers(target, what)
@@ -129,12 +129,12 @@ def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice
     of_rows = np.zeros(rows, dtype=np.int64)
     for limb, functions in zip(of_joints, levels, strict=True):
         depends = np.zeros((rows, robot.nv), dtype=bool)
-        for function, place in functions:
+        for function, row_slice in functions:
             if isinstance(function, BoundJoints):
-                depends[place] = function.A != 0
+                depends[row_slice] = function.A != 0
             else:
                 for name in function.joints(robot):
-                    depends[place, robot.joint(name).columns] = True
+                    depends[row_slice, robot.joint(name).columns] = True
         # a row joins the limbs of all its columns
         used = depends.any(axis=1)
         for row in depends[used]:

@@ -23,7 +23,7 @@ EPSILON = 1e-9          # difference below which two distances are equal [m]
 REUSE_DISTANCE = 0.003  # gap (distance - margin) below which rows are kept for later steps [m]
 REUSE_MOTION = 0.05     # motion of any joint after which a kept row is dropped [rad, m]
 MAX_PAIRS = 40          # maximum number of pairs of a barrier that get rows in a step: the nearest
-STILL = [0.0, 0.0, 0.0]
+ZERO_VELOCITY = [0.0, 0.0, 0.0]
 GRADIENT_JUMP = 0.02    # change of a gradient that counts as a jump of nearest points [m/rad, 1]
 
 
@@ -67,12 +67,12 @@ class DistanceConstraints:
     Distances are not computed in each step: a distance decreases at most by the motion of both
     bodies, so updates of lower bounds suffice until a pair may be near.
 
-    In a step, call `near` for the rows at the start, then `nearer` and `excess_at` for candidate
-    ends; the last call must be for the end that is used.
+    In a step, call `rows_at_start`, then `rows_for_step` and `excess_at` for candidate ends; the
+    last call must be for the end that is used.
     """
 
-    _here: PairsAt      # lower bounds of the distances at the start of the step
-    _ahead: PairsAt     # lower bounds at the last end examined; at first those of `_here`
+    _at_start: PairsAt      # lower bounds of the distances at the start of the step
+    _at_end: PairsAt        # lower bounds at the last end examined; at first those of `_at_start`
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, gain: float,
                  push: float, dt: float,
@@ -81,9 +81,9 @@ class DistanceConstraints:
         self._gain, self._narrowed = gain, narrowed
         # template of a row, without distance and gradient
         self._row = np.zeros(column.NUMBERS + checker.robot.nv)
-        self._row[[column.KIND, column.LOWER, column.UPPER, column.SLOWEST, column.FASTEST,
-                   column.SHARE, column.PUSH]] = (column.BOUNDED, margin, np.inf, -np.inf, np.inf,
-                                                  gain, push)
+        self._row[[column.KIND, column.LOWER, column.UPPER, column.MIN_RATE, column.MAX_RATE,
+                   column.GAIN, column.PUSH]] = (column.BOUNDED, margin, np.inf, -np.inf, np.inf,
+                                                 gain, push)
         self._none = DistanceRows(name, self._row[None][:0])
         self._slack = max(SLACK * margin, MIN_SLACK)
         self._near, self._nearest = self._none, np.inf
@@ -122,21 +122,21 @@ class DistanceConstraints:
         speed = max((math.hypot(*velocity) for velocity in velocities.values()), default=0.0)
         self._object_motion = speed * self._dt
 
-    def near(self, q: Array) -> DistanceRows:
+    def rows_at_start(self, q: Array) -> DistanceRows:
         """Return the rows of pairs that are near each other at q, or approach each other fast."""
         # without bounds from an earlier step: compute all bounds from scratch
         if self._is_new:
-            self._ahead = self._check.near_pairs.follow(q)
-            self._needed = np.full(len(self._ahead.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
-        elif self._has_moved or not np.array_equal(q, self._ahead.q):
-            self._ahead = self._check.near_pairs.follow(q, self._ahead)
-        self._here, self._last = self._ahead, self._next
+            self._at_end = at = self._check.near_pairs.follow(q)
+            self._needed = np.full(len(at.lower_bounds), ROW_DISTANCE + FIRST_SPEED * self._dt)
+        elif self._has_moved or not np.array_equal(q, self._at_end.q):
+            self._at_end = self._check.near_pairs.follow(q, self._at_end)
+        self._at_start, self._last = self._at_end, self._next
         self._is_new = self._has_moved = False
         self._reach = (np.maximum(LOOKAHEAD * self._needed, ROW_DISTANCE) + self._margin
                        + self._object_motion)
         return self._find_rows()
 
-    def nearer(self, end: Array, stop: float) -> DistanceRows | None:
+    def rows_for_step(self, end: Array, stop: float) -> DistanceRows | None:
         """
         Return new rows if a step to `end` (nq,) approaches pairs that have no row, else None.
 
@@ -147,10 +147,10 @@ class DistanceConstraints:
         # distance. Joint velocities v, braked at half the acceleration limits a, close a gap with
         # gradient r by (r.v)^2 / (|r|.a), which is at most r.v times `stop` = max(|v| / a).
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)
-        self._ahead = self._check.near_pairs.follow(end, self._here)
-        self._needed = steps * (self._ahead.closing + self._object_motion)
+        self._at_end = self._check.near_pairs.follow(end, self._at_start)
+        self._needed = steps * (self._at_end.max_decrease + self._object_motion)
         reach = self._needed + self._margin + self._object_motion
-        new = (reach > self._reach) & (self._here.least < reach)
+        new = (reach > self._reach) & (self._at_start.lower_bounds < reach)
         if not new.any():
             return None
         self._reach = np.maximum(reach, self._reach)
@@ -164,21 +164,21 @@ class DistanceConstraints:
 
     def _approach(self, names: tuple[str, str], normal: Array) -> float:
         """Return the speed [m/s] at which the objects' own motion closes the gap of a pair."""
-        one, other = (self._velocities.get(name, STILL) for name in names)
+        one, other = (self._velocities.get(name, ZERO_VELOCITY) for name in names)
         return float(normal @ np.subtract(one, other))
 
     def _find_rows(self) -> DistanceRows:
         """Compute the rows of the nearest pairs with distances below `_reach`; add kept rows."""
         self._near, self._nearest, self._next = self._none, np.inf, []
-        if (self._here.least < self._reach).any():
-            found = self._distances(self._here, self._reach, MAX_PAIRS)
+        if (self._at_start.lower_bounds < self._reach).any():
+            found = self._distances(self._at_start, self._reach, MAX_PAIRS)
             rows = np.tile(self._row, (len(found.distance), 1))
             rows[:, column.VALUE], rows[:, column.NUMBERS:] = found.distance, found.jacobian
             if self._velocities:
                 rows[:, column.APPROACH] = list(map(self._approach, found.names, found.normal))
             self._nearest = float(found.distance[0]) if len(rows) else np.inf
             self._near = DistanceRows(self.name, rows, found.names)
-            self._add_kept(self._here.q)
+            self._add_kept(self._at_start.q)
         return self._near
 
     def _add_kept(self, q: Array) -> None:
@@ -221,12 +221,12 @@ class DistanceConstraints:
         """Return the excess [m] at `end` (nq,): least allowed distance minus smallest distance."""
         # margin minus slack, or the smallest distance at the start if that is smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
-        if not np.array_equal(end, self._ahead.q):
-            self._ahead = self._check.near_pairs.follow(end, self._here)
+        if not np.array_equal(end, self._at_end.q):
+            self._at_end = self._check.near_pairs.follow(end, self._at_start)
         # exact distances only if the lower bounds do not suffice
-        if self._ahead.nearest >= least:
+        if self._at_end.nearest >= least:
             return 0.0
-        found = self._distances(self._ahead, np.full(len(self._ahead.least), least),
+        found = self._distances(self._at_end, np.full(len(self._at_end.lower_bounds), least),
                                 None if self._velocities else 1)
         # these distances are to objects at their old poses: add the motion of objects moving away
         away = [max(-self._approach(*pair), 0.0) * self._dt

@@ -22,7 +22,7 @@ from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
 from ros2_ik.core.velocity.frame_twist import FrameTwist
 from ros2_ik.core.velocity.task import step_gain
 
-PUSH = 0.25         # default of the largest speed back to a violated bound [units of f per s]
+DEFAULT_PUSH = 0.25     # largest speed back to a violated bound [units of f per s]
 
 
 class JointLimit(ABC):
@@ -31,8 +31,8 @@ class JointLimit(ABC):
     gain = 1.0      # largest fraction of the distance to a position limit that a step may cover
 
     @abstractmethod
-    def enter(self, robot: Robot, box: Array) -> None:
-        """Write the limit into `box` (COLUMN_NUMBERS, nv), see `velocity_rows`."""
+    def enter(self, robot: Robot, joints: Array) -> None:
+        """Write the limit into `joints` (COLUMN_NUMBERS, nv), see `velocity_rows`."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class ConfigurationLimit(JointLimit):
         """Check the gain."""
         step_gain(self.gain, None, 'the configuration limit')
 
-    def enter(self, robot: Robot, box: Array) -> None:
+    def enter(self, robot: Robot, joints: Array) -> None:
         for joint in robot.joints:
-            box[LOW, joint.columns], box[HIGH, joint.columns] = joint.lower, joint.upper
+            joints[LOW, joint.columns], joints[HIGH, joint.columns] = joint.lower, joint.upper
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class VelocityLimit(JointLimit):
     limit: 'Mapping[str, float] | ArrayLike | None' = None
     scale: float = 1.0
 
-    def enter(self, robot: Robot, box: Array) -> None:
+    def enter(self, robot: Robot, joints: Array) -> None:
         limits = _by_joint(robot, self.limit, robot.velocity_limits.copy(), 'velocity limit')
-        box[SPEED] = np.minimum(box[SPEED], limits * positive(
+        joints[SPEED] = np.minimum(joints[SPEED], limits * positive(
             self.scale, 'scale of the velocity limit', InvalidOptionError))
 
 
@@ -87,8 +87,8 @@ class AccelerationLimit(JointLimit):
 
     limit: 'Mapping[str, float] | ArrayLike'
 
-    def enter(self, robot: Robot, box: Array) -> None:
-        box[ACCELERATION] = np.minimum(box[ACCELERATION], _by_joint(
+    def enter(self, robot: Robot, joints: Array) -> None:
+        joints[ACCELERATION] = np.minimum(joints[ACCELERATION], _by_joint(
             robot, self.limit, np.full(robot.nv, np.inf), 'acceleration limit'))
 
 
@@ -153,7 +153,7 @@ class Barrier:
 
     def __init__(self, function: KinematicFunction, lower: 'ArrayLike' = -float('inf'),
                  upper: 'ArrayLike' = float('inf'), *, gain: float = 0.8,
-                 gain_per_second: float | None = None, push: float = PUSH,
+                 gain_per_second: float | None = None, push: float = DEFAULT_PUSH,
                  name: str | None = None) -> None:
         self.bounds = Constraint(function, lower, upper, name)
         self.name = self.bounds.name

@@ -41,7 +41,7 @@ _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RE
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _NO_INERTIA = np.zeros((0, 0))
 _VALUES = slice(row.VALUE, row.TARGET + 1)  # of the rows: values and targets
-_RANGE = slice(row.LEAST, row.MOST + 1)     # of the joints: smallest and largest possible step
+_RANGE = slice(row.MIN_STEP, row.MAX_STEP + 1)  # of the joints: least and largest possible step
 
 
 class VelocityProgram:
@@ -87,11 +87,11 @@ class VelocityProgram:
         self._bind_tasks(soft, hard)
         bounds = self._enter_bounds(bounded, frames)
         self._names = ProgramNames(
-            tuple((task.name, task.place) for task in self.tasks if task.task.target is not None),
-            (*((task.name, task.place) for task in self.tasks), *bounds),
+            tuple((one.name, one.row_slice) for one in self.tasks if one.task.target is not None),
+            (*((task.name, task.row_slice) for task in self.tasks), *bounds),
             tuple(joint.name for joint in robot.joints for _ in range(joint.velocity_size)))
         # table of the joints: limits, and the state between steps (see velocity_rows)
-        self._box = np.empty((row.COLUMN_NUMBERS, robot.nv))
+        self._joints = np.empty((row.COLUMN_NUMBERS, robot.nv))
         self._no_gaps = np.zeros((0, robot.nv + row.NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
@@ -121,42 +121,42 @@ class VelocityProgram:
                                                                 strict=True))]
         self._following = [task for task in self.tasks if task.task.follows_previous]
         # limbs (joints coupled by tasks) of each priority, then those of hard and scaled tasks
-        levels = [[(task.function, task.place)
+        levels = [[(task.function, task.row_slice)
                    for task, kind in zip(self.tasks, kinds, strict=True) if kind == level]
                   for level in range(max(len(ranks), 1))]
-        levels.append([(task.function, task.place)
+        levels.append([(task.function, task.row_slice)
                        for task, kind in zip(self.tasks, kinds, strict=True) if kind < 0])
         self._limbs, self._rows[row.LIMB] = limbs(self.robot, levels, self._program.size)
 
     def _enter_bounds(self, barriers: Sequence[Barrier],
                       frames: Sequence[CartesianVelocityLimit]) -> list[tuple[str, slice]]:
         """Write bounds of barriers and of frame velocities to the rows; return names and rows."""
-        # LOWER, UPPER: bounds of barriers; SLOWEST, FASTEST: bounds of frame velocities
-        numbers, places = self._rows, self._program.rows[len(self.tasks):]
-        numbers[row.LOWER] = numbers[row.SLOWEST] = -np.inf
-        numbers[row.UPPER] = numbers[row.FASTEST] = np.inf
-        for place in places:
-            numbers[row.KIND, place] = row.BOUNDED
-        for barrier, place in zip(barriers, places, strict=False):
-            numbers[row.LOWER, place] = barrier.bounds.lower
-            numbers[row.UPPER, place] = barrier.bounds.upper
-            numbers[row.SHARE, place] = barrier.gain_in_step(self.dt)
-            numbers[row.PUSH, place] = barrier.push
-        for limit, place in zip(frames, places[len(barriers):], strict=True):
-            numbers[row.SLOWEST, place] = -limit.most
-            numbers[row.FASTEST, place] = limit.most
+        # LOWER, UPPER: bounds of barriers; MIN_RATE, MAX_RATE: bounds of frame velocities
+        table, row_slices = self._rows, self._program.rows[len(self.tasks):]
+        table[row.LOWER] = table[row.MIN_RATE] = -np.inf
+        table[row.UPPER] = table[row.MAX_RATE] = np.inf
+        for row_slice in row_slices:
+            table[row.KIND, row_slice] = row.BOUNDED
+        for barrier, row_slice in zip(barriers, row_slices, strict=False):
+            table[row.LOWER, row_slice] = barrier.bounds.lower
+            table[row.UPPER, row_slice] = barrier.bounds.upper
+            table[row.GAIN, row_slice] = barrier.gain_in_step(self.dt)
+            table[row.PUSH, row_slice] = barrier.push
+        for limit, row_slice in zip(frames, row_slices[len(barriers):], strict=True):
+            table[row.MIN_RATE, row_slice] = -limit.most
+            table[row.MAX_RATE, row_slice] = limit.most
         names = [*(barrier.name for barrier in barriers),
                  *(f"velocity of '{limit.frame}'" for limit in frames)]
-        return list(zip(names, places, strict=True))
+        return list(zip(names, row_slices, strict=True))
 
     def _enter_limits(self, limits: Sequence[JointLimit | CartesianVelocityLimit]) -> None:
-        box = self._box
+        joints = self._joints
         # start without limits; then each limit fills its rows
-        box[:], box[row.LOW] = np.inf, -np.inf
-        box[row.POSITION:] = 0.0
+        joints[:], joints[row.LOW] = np.inf, -np.inf
+        joints[row.POSITION:] = 0.0
         for limit in limits:
             if isinstance(limit, JointLimit):
-                limit.enter(self.robot, box)
+                limit.enter(self.robot, joints)
                 # the smallest gain of all limits applies to all position limits
                 self._options[2] = min(self._options[2], limit.gain)
             elif not isinstance(limit, CartesianVelocityLimit):
@@ -166,18 +166,18 @@ class VelocityProgram:
 
     def _lock_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):
-            self._box[row.SPEED, joint.columns] = 0.0
+            self._joints[row.SPEED, joint.columns] = 0.0
         # an acceleration limit of 0 keeps a driven joint at the velocity of the last step
         for joint in map(self.robot.joint, driven):
-            self._box[row.SPEED, joint.columns] = np.inf
-            self._box[row.ACCELERATION, joint.columns] = 0.0
-            self._box[row.LOW, joint.columns] = -np.inf
-            self._box[row.HIGH, joint.columns] = np.inf
+            self._joints[row.SPEED, joint.columns] = np.inf
+            self._joints[row.ACCELERATION, joint.columns] = 0.0
+            self._joints[row.LOW, joint.columns] = -np.inf
+            self._joints[row.HIGH, joint.columns] = np.inf
         # braking time per displacement in a step, 1 / (a dt): multiplied by |dq|, it is |v| / a; 0
         # for driven joints, and for joints without an acceleration limit, which can stop at once
-        a = self._box[row.ACCELERATION]
-        self._braking = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
-                                  where=(a > 0) & np.isfinite(a))
+        a = self._joints[row.ACCELERATION]
+        self._braking_time_ratio = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
+                                             where=(a > 0) & np.isfinite(a))
 
     # -- targets --------------------------------------------------------------------------
 
@@ -265,7 +265,7 @@ class VelocityProgram:
         A call without `velocity` also clears the damping of joints that oscillated.
         """
         if velocity is None:
-            self._box[row.SWING] = 0.0
+            self._joints[row.OSCILLATION_DAMPING] = 0.0
         self._last_velocity = np.zeros(self.robot.nv) if velocity is None else vector(
             velocity, 'velocity', self.robot.nv, InvalidStateError)
 
@@ -290,7 +290,7 @@ class VelocityProgram:
         # normalizes quaternions
         if self.robot.floating_joints:
             q = self.robot.to_q(q)
-        self._box[row.BEFORE] = self._last_velocity
+        self._joints[row.LAST_VELOCITY] = self._last_velocity
         for task in self._following:
             task.follow(self._last_velocity)
         return q
@@ -299,14 +299,14 @@ class VelocityProgram:
         gaps = near[0].rows if near else self._no_gaps
         if len(near) > 1:
             gaps = np.vstack([each.rows for each in near])
-        # the compiled step moves x to the end of the step, and fills rows, box, step and missed
+        # the compiled step moves x to the end of the step; fills rows, joints, step, violations
         x, step = q.copy(), np.empty(self.robot.nv)
-        missed = np.empty(self._program.size + len(gaps) + len(row.LIMITS))
+        violations = np.empty(self._program.size + len(gaps) + len(row.LIMITS))
         code, scale = self._program.run(
-            self._step, None, x, self._limbs, self._rows, gaps, self._box, self._options,
-            self._inertia(q), step, missed)
+            self._step, None, x, self._limbs, self._rows, gaps, self._joints, self._options,
+            self._inertia(q), step, violations)
         return StepNumbers(code, scale, x, step, self._rows[_VALUES].copy(),
-                           self._box[_RANGE].copy(), missed, tuple(near))
+                           self._joints[_RANGE].copy(), violations, tuple(near))
 
     def _inertia(self, q: Array) -> Array:
         """Return the weighted mass matrix (nv, nv), or an empty one if the weight is 0."""
@@ -321,18 +321,18 @@ class VelocityProgram:
     def _solve_with_distances(self, q: Array) -> StepNumbers:
         """Solve a step with rows for all pairs that the step may bring near each other."""
         # solve again with more rows while the step approaches pairs that have no row
-        near = [distances.near(q) for distances in self._distances]
+        near = [distances.rows_at_start(q) for distances in self._distances]
         for _ in range(MAX_SEARCHES):
             found = self._solve(q, near)
-            braking_time = float((np.abs(found.step) * self._braking).max())
-            changed = [distances.nearer(found.q, braking_time) for distances in self._distances]
+            braking_time = float((np.abs(found.step) * self._braking_time_ratio).max())
+            changed = [each.rows_for_step(found.q, braking_time) for each in self._distances]
             if all(each is None for each in changed):
                 break
             near = [old if new is None else new for old, new in zip(near, changed, strict=True)]
         # Rows are linear and refer to the nearest points of a pair: as paths are curved, and other
         # points may approach, distances may be smaller than predicted. Then halve the step.
         # (Measured without halving: arms came as near as 4 mm with a margin of 10 mm.)
-        driven = self._box[row.ACCELERATION] == 0
+        driven = self._joints[row.ACCELERATION] == 0
         excess, allowed = self._excess_at(found.q), (0.0,) * len(self._distances)
         if any(excess):
             # an excess that the driven joints cause alone is allowed: stopping the other joints

@@ -32,7 +32,7 @@ class StepNumbers(NamedTuple):
     step: Array         # displacement in the tangent space (nv,)
     values: Array       # values of functions before the step, and targets (2, m)
     ends: Array         # smallest and largest step that the limits permit (2, nv)
-    missed: Array       # violations: rows of functions, rows of `near`, limits of joints
+    violations: Array   # of rows of functions, rows of `near`, limits of joints
     near: tuple[DistanceRows, ...]
     excess: tuple[float, ...] = ()      # violation of each barrier of distances at the end [m]
 
@@ -71,16 +71,16 @@ class VelocityResult:
     def errors(self) -> Mapping[str, Array]:
         """Errors target - f (m,) before the step, by the name of each task with a target."""
         f, targets = self._numbers.values
-        return {name: targets[place] - f[place] for name, place in self._names.targets}
+        return {name: targets[row_slice] - f[row_slice] for name, row_slice in self._names.targets}
 
     @cached_property
     def relaxed(self) -> Mapping[str, float]:
         """Largest violation of each violated limit, barrier, hard or scaled task, by name."""
-        # order of `missed`: rows of functions, rows of pairs, limits of joints
-        missed = np.abs(self._numbers.missed)
-        found = [(name, float(missed[place].max(initial=0.0))) for name, place in self._names.rows]
+        # order of `violations`: rows of functions, rows of pairs, limits of joints
+        violations = np.abs(self._numbers.violations)
+        found = [(name, float(violations[rows].max(initial=0))) for name, rows in self._names.rows]
         labels = [label for near in self._numbers.near for label in near.labels]
-        others = missed[self._numbers.values.shape[1]:].tolist()
+        others = violations[self._numbers.values.shape[1]:].tolist()
         found += zip([*labels, *LIMITS], others, strict=True)
         # `near` and `excess` are empty if there are no barriers of distances
         found += zip((near.barrier for near in self._numbers.near), self._numbers.excess,

@@ -156,7 +156,7 @@ def test_target_errors_equal_those_of_pinocchio(load, small, name):
         target = PoseTarget(tip, T.homogeneous @ pose(shift, np.pi * turn), base,
                             position_tolerance=1.0, orientation_tolerance=np.pi)
         asked = IKProblem(robot, target, start=q, collisions=False)
-        verdict, compiled = accept(asked, q), compiled + asked.structure.is_chain
+        verdict, compiled = accept(asked, q), compiled + asked.structure.compiled_check_suffices
         assert verdict.accepted
         assert verdict.errors[0].position == pytest.approx(np.linalg.norm(shift), abs=1e-12)
         assert verdict.errors[0].orientation == pytest.approx(

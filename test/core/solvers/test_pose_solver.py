@@ -119,7 +119,7 @@ def test_repeated_request_with_costs_equals_a_new_solver(small):
              for _ in range(4)]
     problem = IKProblem(robot, PoseTarget('left_hand', poses[0]), costs=costs)
     for pose in poses:
-        again = solve(problem.again([pose]), random_state=0, timeout=1.0)
+        again = solve(problem.with_poses([pose]), random_state=0, timeout=1.0)
         anew = solve(IKProblem(robot, PoseTarget('left_hand', pose), costs=costs),
                      random_state=0, timeout=1.0)
         assert again.success and anew.success
