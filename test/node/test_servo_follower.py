@@ -21,9 +21,9 @@ from ros2_ik.core import (
 from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.loop import Loop
-from ros2_ik.node.servo.messages import Begin
+from ros2_ik.node.servo.messages import SessionRequest
 from ros2_ik.node.servo.session import Session
-from ros2_ik.node.servo.velocities import Velocities
+from ros2_ik.node.servo.velocities import ObjectVelocities
 
 TIP, DT, EVER = 'panda_hand_tcp', 0.004, 1e9
 HOME = np.array([0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398])
@@ -51,7 +51,7 @@ def tip_of(robot):
 
 def begun(robot, mode, tip, joints, q, fastest, scene=None, dimensions=(True,) * 6):
     """Return a follower with a velocity limit; it checks collisions if there is a scene."""
-    return Follower(Begin(
+    return Follower(SessionRequest(
         robot, mode, tip, tuple(joints), q, np.full(len(joints), fastest),
         np.full(len(joints), 1.5), (), scene or Scene(robot),
         None if scene is None else ('exact', 'refuse'), PARAMETERS, dimensions))
@@ -71,17 +71,17 @@ class Run:
         if value is None:
             self.follower.brake()
         else:
-            self.follower.obey(Command(np.asarray(value, dtype=float), EVER))
+            self.follower.set_command(Command(np.asarray(value, dtype=float), EVER))
         for _ in range(round(seconds / DT)):
             self.steps.append(self.follower.step(0.0))
-            self.arm.append(self.follower.q[self.follower.places])
+            self.arm.append(self.follower.q[self.follower.q_indices])
         return self
 
     def judge(self, slack=1e-6):
         """Judge limits of position, velocity and acceleration by differences of positions."""
         arm = np.array(self.arm)
         model = self.robot.model
-        places = self.follower.places
+        places = self.follower.q_indices
         lower, upper = model.lowerPositionLimit[places], model.upperPositionLimit[places]
         assert (arm >= lower - 1e-9).all() and (arm <= upper + 1e-9).all()
         v = np.diff(arm, axis=0) / DT
@@ -202,7 +202,7 @@ def test_other_joints_move_the_tip_and_the_twist_keeps_its_direction():
         follower.q, follower.v = follower.q.copy(), follower.v.copy()
         follower.q[table.index] = min(k, 785) * DT * 0.1
         follower.v[table.velocity_index] = speed
-        follower.obey(Command(np.array([0.03, 0, 0, 0, 0, 0]), EVER))
+        follower.set_command(Command(np.array([0.03, 0, 0, 0, 0, 0]), EVER))
         follower.step(0.0)
         assert follower.v[table.velocity_index] == speed
         tips.append(Configuration(robot, follower.q).transform('tool0')[:3, 3])
@@ -253,7 +253,7 @@ def turned(twist, dimensions=(True,) * 6, seconds=2.0):
     robot = Robot.from_urdf(FOUR_JOINTS)
     follower = begun(robot, 'twist', 'tool', robot.joint_names, np.array([0.2, 0.4, 0.8, 0.5]),
                      0.5, dimensions=dimensions)
-    follower.obey(Command(np.array(twist, dtype=float), EVER))
+    follower.set_command(Command(np.array(twist, dtype=float), EVER))
     before = Configuration(robot, follower.q).transform('tool').copy()
     steps = [follower.step(0.0) for _ in range(round(seconds / DT))]
     after = Configuration(robot, follower.q).transform('tool')
@@ -303,7 +303,7 @@ def test_joint_limit_is_named_before_links_that_are_near():
     robot = Robot.load('ur5')
     follower = begun(robot, 'twist', 'tool0', robot.joint_names,
                      np.array([0, -1.2, 1.5, -1.8, -1.57, 0]), 3.0, Scene(robot))
-    follower.obey(Command(np.array([0, 0, 0, 0, 0, 0.8]), EVER))
+    follower.set_command(Command(np.array([0, 0, 0, 0, 0, 0.8]), EVER))
     said = [follower.step(0.0) for _ in range(round(12 / DT))]
     assert (said[-1].code, said[-1].message) == (
         6, "slow: at the position limit of 'wrist_3_joint'")
@@ -311,22 +311,22 @@ def test_joint_limit_is_named_before_links_that_are_near():
 
 def test_velocity_of_an_object_is_that_of_its_own_moves():
     """Past defect: moves of other objects, at another rate, changed the estimate."""
-    velocities, step = Velocities(), np.array([0.005, 0, 0])
+    velocities, step = ObjectVelocities(), np.array([0.005, 0, 0])
     for tick in range(50):
         now = 0.02 * tick
-        velocities.note({'fast': -step} if tick % 5 else {'fast': -step, 'slow': step}, now)
+        velocities.record({'fast': -step} if tick % 5 else {'fast': -step, 'slow': step}, now)
         if tick > 5:
             np.testing.assert_allclose(velocities.at(now)['slow'], [0.05, 0, 0])
             np.testing.assert_allclose(velocities.at(now)['fast'], [-0.25, 0, 0])
-    assert not velocities.drop_rested(now + 0.2)
-    assert velocities.drop_rested(now + 0.29) and [*velocities.at(now)] == ['fast']
-    assert velocities.drop_rested(now + 0.4) and velocities.at(now) == {}
-    assert not velocities.drop_rested(now + 0.5)
+    assert not velocities.drop_stationary(now + 0.2)
+    assert velocities.drop_stationary(now + 0.29) and [*velocities.at(now)] == ['fast']
+    assert velocities.drop_stationary(now + 0.4) and velocities.at(now) == {}
+    assert not velocities.drop_stationary(now + 0.5)
 
 
 def test_object_that_is_attached_loses_its_velocity(robot, monkeypatch):
     """It moves with the arm; with the velocity of before the arm would give way to it."""
-    scene, velocities = Scene(robot).add(SceneObject('peg', [Sphere(0.02)])), Velocities()
+    scene, velocities = Scene(robot).add(SceneObject('peg', [Sphere(0.02)])), ObjectVelocities()
     follower = Run(robot, 'joint', scene=scene).follower
     session = SimpleNamespace(follower=follower, _velocities=velocities)
     for now in (1.0, 1.1):
@@ -357,9 +357,9 @@ def test_free_base_that_moves_ends_the_servo(pose, moved):
     q = robot.to_q({robot.base_joint: [1.0, 0, 0, 0, 0, 0.6, 0.8]})
     owner = SimpleNamespace(request=SimpleNamespace(stops=0), controllers=[])
     servo = SimpleNamespace(
-        _begun=SimpleNamespace(robot=robot, q=q, scene=None), _end=ended.append, _paused=False,
-        motions=SimpleNamespace(servo=owner, stops=0), servo_process=SimpleNamespace(
-            call=lambda *_: None), scene=SimpleNamespace(known=SimpleNamespace(scene=None)),
+        _end=ended.append, _session_request=SimpleNamespace(robot=robot, q=q, scene=None),
+        _paused=False, motions=SimpleNamespace(servo=owner, stops=0), scene=SimpleNamespace(
+            known=SimpleNamespace(scene=None)), servo_process=SimpleNamespace(call=lambda *_: 0),
         current_state=SimpleNamespace(known=lambda _: {robot.base_joint: pose}))
     servo._base_moved = partial(Servo._base_moved, servo)
     Servo._send_changes(servo)

@@ -18,7 +18,7 @@ from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.topics import listening_nodes
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
-from ros2_ik.node.servo.messages import FromServo, Knot, Played, ServoOutput
+from ros2_ik.node.servo.messages import FromServo, Knot, PlayerState, ServoOutput
 from ros2_ik.node.servo.player import Player
 
 ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
@@ -49,7 +49,7 @@ class Stream(Controller):
         if message is None:
             self.release("the servo's process has died: the joints stopped at their last command")
             self._open()
-        elif isinstance(message, Played) and message.player == self._player:
+        elif isinstance(message, PlayerState) and message.player == self._player:
             self._unavailable = message.unavailable
             # a late report of an earlier motion does not count
             if message.rest is not None and self._braking and self._motion:
@@ -82,7 +82,7 @@ class Stream(Controller):
     def release(self, reason: str) -> None:
         super().release(reason)
         # also drops a motion that the player has not received yet
-        self._call(Player.shut)
+        self._call(Player.end_motion)
 
     def close(self) -> None:
         self.context.servo.receivers.remove(self._on_message)

@@ -30,7 +30,7 @@ from ros2_ik.node.controllers.robot_controllers import active_joints
 from ros2_ik.node.endpoints.endpoint import Endpoint, publisher, timer
 from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.servo.loop import Loop
-from ros2_ik.node.servo.messages import Begin, FromServo, MODES, OFF, State, WAITS
+from ros2_ik.node.servo.messages import FromServo, MODES, OFF, ServoState, SessionRequest, WAITS
 from ros2_ik.node.servo.session import Session
 from ros2_ik.srv import SwitchServo
 
@@ -60,7 +60,7 @@ class Servo(Endpoint):
     def offer(self) -> None:
         self.servo_process.receivers.append(self._on_message)
         # the task sent to the process, with the newest scene; None while the servo is off
-        self._begun: Begin | None = None
+        self._session_request: SessionRequest | None = None
         self._paused, self._switching = False, False
         self._offs = 0      # number of requests to switch off
         self._status = publisher(self.node, ServoStatus, '~/servo/status')
@@ -105,13 +105,13 @@ class Servo(Endpoint):
     async def pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
         """Pause the servo (the arm brakes, and commands are ignored), or end the pause."""
         self._paused = bool(request.data)
-        if self._begun:
+        if self._session_request:
             self.servo_process.call(Loop.pause, self._paused)
         response.success = True
         response.message = 'commands are ignored' if self._paused else 'commands are followed'
 
     async def _switch_off(self) -> str:
-        if self._begun is None:
+        if self._session_request is None:
             return 'the start is cancelled' if self._switching else 'the servo was off'
         owner = self.motions.servo
         self._end('switched off')
@@ -139,7 +139,7 @@ class Servo(Endpoint):
         dimensions = tuple(given or parameters.servo_control_dimensions)
         checker = self.scene.checker(scene)
         notes = [*([] if checker else [COLLISIONS_OFF]), *self.scene.left_out]
-        if self._begun:
+        if self._session_request:
             await self._switch_off()
         owner = await self.motions.acquire_for_servo(
             robot, joints, checker.moving_joints if checker else frozenset(), stops)
@@ -150,16 +150,16 @@ class Servo(Endpoint):
             # joints of the controllers outside of the group get the velocity limit 0
             moved = np.array([scaling * (joint in joints) for joint in owner.joints])
             q = np.array(self.current_state.start(robot, {}, frozenset(owner.joints)).q)
-            self._begun = Begin(
+            self._session_request = SessionRequest(
                 robot, mode, tip, owner.joints, q, owner.limits.velocity * moved,
                 owner.limits.acceleration * parameters.servo_acceleration_scaling,
                 tuple(one.output for one in owner.controllers), scene,
                 self.scene.geometry.options if checker else None,
                 SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}),
                 dimensions)
-            self.servo_process.state = State(message=WAITS)
+            self.servo_process.state = ServoState(message=WAITS)
             self.servo_process.call(Loop.pause, self._paused)
-            self.servo_process.call(Loop.begin, self._begun)
+            self.servo_process.call(Loop.begin, self._session_request)
             self._timer.reset()
             await self._until(lambda: self.servo_process.state.message != WAITS, 'start')
         except Exception:
@@ -176,15 +176,15 @@ class Servo(Endpoint):
 
     def _end(self, reason: str) -> None:
         """Let the servo brake and end, if it is on."""
-        if self._begun:
+        if self._session_request:
             self.servo_process.call(Loop.call_session, Session.end, reason)
 
     def _on_message(self, message: FromServo) -> None:
-        if message is None and self._begun:
-            message = State(code=ServoStatus.INVALID, message=DIED, ended=DIED)
+        if message is None and self._session_request:
+            message = ServoState(code=ServoStatus.INVALID, message=DIED, ended=DIED)
             self._status.publish(ServoStatus(header=self.header(''), code=message.code,
                                              message=DIED, mode=OFF))
-        if not isinstance(message, State):
+        if not isinstance(message, ServoState):
             return
         state = self.servo_process.state = message
         # MoveIt has no code for tracking faults
@@ -193,46 +193,46 @@ class Servo(Endpoint):
             code=state.code if known else MoveItStatus.INVALID, message=state.message))
         # ~/stop counts a moving servo as a motion
         self.motions.servo_moves = state.moving
-        if state.mode == OFF and self._begun:
+        if state.mode == OFF and self._session_request:
             if state.ended != 'switched off':
                 self.node.get_logger().warning(f'the servo has ended: {state.ended}')
             self._forget()
 
     def _send_changes(self) -> None:
         owner = self.motions.servo
-        if self._begun is None or owner is None:
+        if self._session_request is None or owner is None:
             return
         if self.motions.stops != owner.request.stops:
             self._end('all motions were stopped')
         for controller in owner.controllers:
             if controller.foreign_goal:
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
-        if self.scene.known.scene is not self._begun.scene:
-            self._send_scene(self._begun, self.scene.known.scene)
-        if self._base_moved(self._begun):
+        if self.scene.known.scene is not self._session_request.scene:
+            self._send_scene(self._session_request, self.scene.known.scene)
+        if self._base_moved(self._session_request):
             self._end('the base has moved, or its pose is unknown: the servo needs a base at rest')
         # heartbeat: the process ignores commands if the node does not call it
         self.servo_process.call(Loop.pause, self._paused)
 
-    def _send_scene(self, begun: Begin, scene: Scene) -> None:
-        change = scene_change(begun.scene, scene)
+    def _send_scene(self, request: SessionRequest, scene: Scene) -> None:
+        change = scene_change(request.scene, scene)
         # the process prepares new meshes when the servo is switched on again, at rest
-        if change is scene and begun.options and (
-                new_triangles(begun.scene, scene) > MAX_TRIANGLES):
+        if change is scene and request.options and (
+                new_triangles(request.scene, scene) > MAX_TRIANGLES):
             self._end(f'new meshes have more than {MAX_TRIANGLES} triangles, whose preparation '
                       'would interrupt the motion: switch the servo on again')
             return
         self.servo_process.call(Loop.call_session, Session.change_scene, change)
-        self._begun = replace(begun, scene=scene)
-        if begun.options is None and (scene.objects or scene.attached):
+        self._session_request = replace(request, scene=scene)
+        if request.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
         # the tip may be a frame of the scene that was moved or removed
-        if reason := changed_frame(begun.robot.added_frames, begun.scene, scene):
+        if reason := changed_frame(request.robot.added_frames, request.scene, scene):
             self._end(reason)
 
-    def _base_moved(self, begun: Begin) -> bool:
+    def _base_moved(self, request: SessionRequest) -> bool:
         """Return whether a free base has moved since the servo was switched on."""
-        robot, q = begun.robot, begun.q.copy()
+        robot, q = request.robot, request.q.copy()
         if (name := robot.base_joint) is None:
             return False
         base, value = robot.joint(name), self.current_state.known(robot).get(name)
@@ -240,10 +240,10 @@ class Servo(Endpoint):
         if value is None:
             return True
         q[base.index:base.index + base.size] = value
-        return bool(np.abs(pin.difference(robot.model, begun.q, q)).max() > BASE_NOISE)
+        return bool(np.abs(pin.difference(robot.model, request.q, q)).max() > BASE_NOISE)
 
     def _forget(self) -> None:
-        self._begun = None
+        self._session_request = None
         self._timer.cancel()
         self.motions.release_from_servo()
 

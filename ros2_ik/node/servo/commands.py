@@ -26,7 +26,7 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
 
     Raises RequestError for an invalid or stale command.
     """
-    mode, timeout = follower.begin.mode, follower.begin.parameters.servo_command_timeout
+    mode, timeout = follower.request.mode, follower.request.parameters.servo_command_timeout
     value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower)
     now, stamp = clock.now(), message.header.stamp
     sent = stamp.sec * 10**9 + stamp.nanosec
@@ -38,8 +38,8 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
 
 
 def _pose(message: PoseStamped, follower: Follower) -> Array:
-    frame, place = _frame(message, follower), read_pose(message.pose, 'the target')
-    pose: Array = (frame * place).homogeneous
+    frame, pose_in_frame = _frame(message, follower), read_pose(message.pose, 'the target')
+    pose: Array = (frame * pose_in_frame).homogeneous
     return pose
 
 
@@ -49,7 +49,7 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
                        twist.angular.x, twist.angular.y, twist.angular.z])
     if not np.isfinite(values).all():
         raise wrong(f'the twist has a number that is not finite: {values.tolist()}')
-    parameters = follower.begin.parameters
+    parameters = follower.request.parameters
     # one factor scales both velocities to their limits; unlike squares, hypot does not overflow
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
                  math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
@@ -63,7 +63,7 @@ def _joints(message: JointJog, follower: Follower) -> Array:
         raise wrong('displacements of joints are not supported; valid: velocities')
     if len(names) != len(velocities):
         raise wrong(f'the jog has {len(names)} names and {len(velocities)} velocities')
-    joints, values = follower.begin.joints, np.zeros(len(follower.begin.joints))
+    joints, values = follower.request.joints, np.zeros(len(follower.request.joints))
     for name, velocity in zip(names, velocities, strict=True):
         if name not in follower.moved:
             raise wrong(f"joint '{name}' is not moved by the servo; valid: "

@@ -28,7 +28,7 @@ from ros2_ik.core import (
     VelocityProgram,
     VelocityResult,
 )
-from ros2_ik.node.servo.messages import Begin
+from ros2_ik.node.servo.messages import SessionRequest
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
@@ -46,11 +46,11 @@ VELOCITY_HEADROOM = 0.99
 # singular value below which directions are damped, so that a pose task comes to rest [m/rad]
 DAMPING = 0.05
 STILL = 1e-6        # velocity below which a joint is at rest [rad/s, m/s]
-UNMOVED = 1e-9      # gradient below which servoed joints do not change a distance [m/rad, m/m]
+MIN_GRADIENT = 1e-9  # gradient below which servoed joints do not change a distance [m/rad, m/m]
 LOOKAHEAD = 0.05    # time by which the check for singularities looks ahead [s]
-MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
+MIN_FRACTION = 0.5  # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
-PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pushes the arm [m/s]
+PUSH_VELOCITY = 1e-4    # velocity away from an obstacle above which it pushes the arm [m/s]
 
 
 class Step(NamedTuple):
@@ -71,33 +71,32 @@ class Command:
 
 class Follower:
     """
-    Moves the joints of a `Begin` by commands, starting at rest.
+    Moves the joints of a `SessionRequest` by commands, starting at rest.
 
     Without a valid command, the joints brake. They move away from approaching obstacles in any
     case. During a step, all other joints move at their velocities in `v`, which the caller sets,
     like their positions in `q`. Commands may refer to frames of `scene`.
     """
 
-    def __init__(self, begin: Begin) -> None:
-        self.robot, self.begin, robot = begin.robot, begin, begin.robot
-        self.dt: float = 1 / begin.parameters.servo_rate
-        self.q, self.v = np.array(begin.q), np.zeros(robot.nv)
-        self.columns = np.array([robot.joint(name).velocity_index for name in begin.joints])
-        self.places = np.array([robot.joint(name).index for name in begin.joints])
-        self.others = tuple(joint for joint in robot.joints if joint.name not in begin.joints)
+    def __init__(self, request: SessionRequest) -> None:
+        self.robot, self.request, robot = request.robot, request, request.robot
+        self.dt: float = 1 / request.parameters.servo_rate
+        self.q, self.v = np.array(request.q), np.zeros(robot.nv)
+        self.v_indices = np.array([robot.joint(name).velocity_index for name in request.joints])
+        self.q_indices = np.array([robot.joint(name).index for name in request.joints])
+        self.others = tuple(joint for joint in robot.joints if joint.name not in request.joints)
         self.command: Command | None = None
-        self.scene, checker = begin.scene, self._checker(begin.scene)
-        joints = begin.joints
+        self.scene, checker = request.scene, self._checker(request.scene)
+        joints = request.joints
         # joints of the controllers outside of the group have the velocity limit 0
-        self.moved = [name for name, limit in zip(joints, begin.velocity, strict=True) if limit]
-        self._frame = robot.frame_id(begin.tip or robot.root_frame)
-        self._moved = self.columns[begin.velocity > 0]      # columns of the joints `moved`
-        self._is_short = begin.mode == 'twist' and len(
-            {*self.moved} & robot.moving_joints(begin.tip)) < 6
+        self.moved = [name for name, limit in zip(joints, request.velocity, strict=True) if limit]
+        self._frame, self._slow_for = robot.frame_id(request.tip or robot.root_frame), 0.0
+        self._moved_v_indices = self.v_indices[request.velocity > 0]     # of `moved`
+        self._under_six_dof = request.mode == 'twist' and len(
+            {*self.moved} & robot.moving_joints(request.tip)) < 6
         # axes x y z rx ry rz that the tip must follow; with fewer than six joints, no rotations
-        self._firm = np.array(begin.dimensions)
-        self._firm[3:] &= not self._is_short
-        self._slow_for = 0.0
+        self._required_axes = np.array(request.dimensions)
+        self._required_axes[3:] &= not self._under_six_dof
         # The limits of the tip's velocity apply per axis. With the factor 1/sqrt(3), the norm of
         # the velocity stays within them in all directions.
         self._brake = self._program([joint_velocity_task(0.0, names=joints, name='brake')],
@@ -105,42 +104,42 @@ class Follower:
         self._follow = self._program(self._tasks(), checker)
 
     def _tasks(self) -> list[Task]:
-        begin, dt, weights = self.begin, self.dt, np.array(self.begin.dimensions, dtype=float)
-        joints = begin.joints
-        if begin.mode == 'pose':
-            return [frame_task(begin.tip, position_weight=weights[:3],
+        request, dt, joints = self.request, self.dt, self.request.joints
+        weights = np.array(request.dimensions, dtype=float)
+        if request.mode == 'pose':
+            return [frame_task(request.tip, position_weight=weights[:3],
                                orientation_weight=weights[3:], gain_per_second=GAIN, name='pose'),
                     damping_task((DAMPING * dt) ** 2, names=joints)]
-        if begin.mode == 'joint':
+        if request.mode == 'joint':
             return [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')]
-        tasks = [twist_task(begin.tip, weight=self._firm.astype(float), name='twist')]
+        tasks = [twist_task(request.tip, weight=self._required_axes.astype(float), name='twist')]
         # with fewer than six joints, the linear motion has priority over the rotation
-        if self._is_short:
+        if self._under_six_dof:
             weights[:3] = 0.0
             tasks.append(damping_task((DAMPING * dt) ** 2, names=joints, priority=1))
-            tasks.append(twist_task(begin.tip, weight=weights, scaled=False, priority=1,
+            tasks.append(twist_task(request.tip, weight=weights, scaled=False, priority=1,
                                     name='turn'))
         return tasks
 
     def _program(self, tasks: list[Task], checker: CollisionChecker | None,
                  speed: float = 1.0) -> VelocityProgram:
-        begin = self.begin
+        request, tip, joints = self.request, self.request.tip, self.request.joints
         tip_limits = [CartesianVelocityLimit(
-            begin.tip, speed * begin.parameters.servo_linear_velocity,
-            speed * begin.parameters.servo_angular_velocity, self._carrier())] if begin.tip else []
+            tip, speed * request.parameters.servo_linear_velocity,
+            speed * request.parameters.servo_angular_velocity, self._carrier())] if tip else []
         # A gap d closes at a speed of gain * d at most. The joints then decelerate at gain times
         # their velocity, which is within their acceleration limits with this gain.
-        moved = begin.velocity > 0
-        gain = float((begin.acceleration[moved] / begin.velocity[moved]).min())
-        barriers = [CollisionBarrier(checker, begin.parameters.servo_margin,
+        moved = request.velocity > 0
+        gain = float((request.acceleration[moved] / request.velocity[moved]).min())
+        barriers = [CollisionBarrier(checker, request.parameters.servo_margin,
                                      gain_per_second=gain)] if checker else []
         # position limits with gain 1: a joint may reach its limit within one step
         program = VelocityProgram(
             self.robot, tasks, self.dt, barriers=barriers,
             driven=[joint.name for joint in self.others],
             limits=[ConfigurationLimit(1.0),
-                    VelocityLimit(dict(zip(begin.joints, begin.velocity, strict=True))),
-                    AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True))),
+                    VelocityLimit(dict(zip(joints, request.velocity, strict=True))),
+                    AccelerationLimit(dict(zip(joints, request.acceleration, strict=True))),
                     *tip_limits])
         if checker:
             program.set_scene(checker, owned=True)
@@ -150,14 +149,14 @@ class Follower:
         """Return the joint that carries the tip's first servoed joint, None for the root frame."""
         # motion of the joints before the first servoed joint is not part of the tip's velocity
         model = self.robot.model
-        chain = model.supports[model.frames[self.robot.frame_id(self.begin.tip)].parentJoint]
-        first = next((i for i in chain if model.names[i] in self.begin.joints), None)
+        chain = model.supports[model.frames[self.robot.frame_id(self.request.tip)].parentJoint]
+        first = next((i for i in chain if model.names[i] in self.request.joints), None)
         carrier = '' if first is None else model.names[model.parents[first]]
         return carrier if carrier in self.robot.frame_names else None
 
     def _checker(self, scene: Scene) -> CollisionChecker | None:
         # not a cached checker, since `move_objects` changes the checker
-        options = self.begin.options
+        options = self.request.options
         return CollisionChecker(self.robot, scene, *options) if options else None
 
     def set_scene(self, scene: Scene) -> None:
@@ -172,18 +171,18 @@ class Follower:
         """Move world objects to poses in the root frame; set all object velocities (3,) [m/s]."""
         for name, pose in poses.items():
             self.scene = self.scene.move(name, pose)
-        if self.begin.options:
+        if self.request.options:
             for program in (self._brake, self._follow):
                 program.move_objects(poses, velocities)
 
     # -- commands -------------------------------------------------------------------------
 
-    def obey(self, command: Command) -> None:
+    def set_command(self, command: Command) -> None:
         """Follow a command; on an InvalidTargetError, the previous command stays."""
-        if self.begin.mode == 'pose':
+        if self.request.mode == 'pose':
             self._follow.set_target('pose', command.value)
         # velocities of 0, as after a key is released: brake in the direction of the motion
-        is_rest = self.begin.mode != 'pose' and not command.value.any()
+        is_rest = self.request.mode != 'pose' and not command.value.any()
         self.command = None if is_rest else command
 
     def brake(self) -> None:
@@ -193,19 +192,19 @@ class Follower:
     @property
     def moving(self) -> bool:
         """True if any servoed joint moves."""
-        return bool(self.v[self.columns].any())
+        return bool(self.v[self.v_indices].any())
 
     @property
     def braking_time(self) -> float:
         """Time for the joints to brake to rest at their acceleration limits [s]."""
-        return float((np.abs(self.v[self.columns]) / self.begin.acceleration).max(initial=0.0))
+        return float((np.abs(self.v[self.v_indices]) / self.request.acceleration).max(initial=0.0))
 
     # -- steps ----------------------------------------------------------------------------
 
-    def stand(self, position: Array) -> None:
+    def restart_at_rest(self, position: Array) -> None:
         """Restart at rest, with the joints at positions (n,)."""
         self.q, self.v = self.q.copy(), np.zeros(self.robot.nv)
-        self.q[self.places] = position
+        self.q[self.q_indices] = position
 
     def step(self, now: float, speed: float = 1.0) -> Step:
         """Move the joints for the time dt from `now` [s] on; `speed` (0 to 1) scales commands."""
@@ -220,48 +219,48 @@ class Follower:
             message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
 
     def _following_step(self, value: Array, speed: float) -> tuple[VelocityResult, Step]:
-        # `part` is the factor by which a twist towards a singularity is reduced
-        part, condition = 1.0, 1.0
+        # `fraction` is the factor by which a twist towards a singularity is reduced
+        fraction, condition = 1.0, 1.0
         # a pose is approached with a gain; the other modes command a velocity
-        if self.begin.mode == 'pose':
+        if self.request.mode == 'pose':
             self._follow.set_gain('pose', speed * self._gain(value))
             result = self._solve()
         else:
             value = speed * value
             result = self._solve(value)
-        if self.begin.mode == 'twist':
+        if self.request.mode == 'twist':
             condition = self._condition(self.q)
             # slow down towards a singularity, and repeat the step with the smaller twist
             if condition > NEAR_SINGULAR:
-                part = self._part_towards(result, condition)
-                if part < 1.0:
-                    result = self._solve(part * value)
-        code, text = self._diagnose(result, value, condition, part < 1.0)
-        return result, Step(code, text, speed * part * result.scale)
+                fraction = self._singularity_scale(result, condition)
+                if fraction < 1.0:
+                    result = self._solve(fraction * value)
+        code, text = self._diagnose(result, value, condition, fraction < 1.0)
+        return result, Step(code, text, speed * fraction * result.scale)
 
     def _braking_step(self) -> tuple[VelocityResult, Step]:
         self._slow_for = 0.0
         # Braking is only the target of a task: the collision barriers can override it. One factor
         # for all joints keeps the direction in joint space.
-        slower = self.v[self.columns] * (1.0 - self.dt / max(self.braking_time, self.dt))
+        slower = self.v[self.v_indices] * (1.0 - self.dt / max(self.braking_time, self.dt))
         self._brake.set_target('brake', velocity=slower)
         self._brake.reset(self.v)
         result = self._brake.step(self.q)
         # pairs whose distance grows faster than it would by braking alone
-        v, near = result.v[self.columns], self._near(self._brake)
-        pushing = [pair for pair in near if pair.gradient[self.columns] @ (v - slower) > PUSHED]
+        v, near = result.v[self.v_indices], self._near(self._brake)
+        pushing = [pair for pair in near
+                   if pair.gradient[self.v_indices] @ (v - slower) > PUSH_VELOCITY]
+        text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
         if pushing:
             text = f'moves away from an obstacle{_pair(pushing[0])}'
-        else:
-            text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
         code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
         return result, Step(code, text, 0.0)
 
     def _solve(self, velocity: Array | None = None) -> VelocityResult:
         """Return the step for the target pose, for a twist (6,) or for joint velocities (n,)."""
         if velocity is not None:
-            self._follow.set_target(self.begin.mode, velocity=velocity)
-            if self._is_short:
+            self._follow.set_target(self.request.mode, velocity=velocity)
+            if self._under_six_dof:
                 self._follow.set_target('turn', velocity=velocity)
         self._follow.reset(self.v)
         return self._follow.step(self.q)
@@ -269,15 +268,15 @@ class Follower:
     def _near(self, program: VelocityProgram) -> list[NearPair]:
         """Return the near pairs whose distance servoed joints can change, the nearest first."""
         return [pair for pair in program.near_pairs(math.inf)
-                if np.abs(pair.gradient[self.columns]).max() > UNMOVED]
+                if np.abs(pair.gradient[self.v_indices]).max() > MIN_GRADIENT]
 
     def _gain(self, target: Array) -> float:
         """Return the pose task's gain: the fraction of the way to a pose (4, 4) in one step."""
         # the time to the target at the maximum linear and angular velocity
-        here = Configuration(self.robot, self.q).transform(self.begin.tip)
+        here = Configuration(self.robot, self.q).transform(self.request.tip)
         away = math.dist(target[:3, 3], here[:3, 3])
         angle = math.hypot(*pin.log3(here[:3, :3].T @ target[:3, :3]))
-        fastest = self.begin.parameters
+        fastest = self.request.parameters
         left: float = max(away / fastest.servo_linear_velocity,
                           angle / fastest.servo_angular_velocity)     # [s]
         # exponential approach with GAIN, bounded by the maximum velocities
@@ -286,14 +285,14 @@ class Follower:
     def _diagnose(self, result: VelocityResult, value: Array, condition: float,
                   is_approaching: bool) -> tuple[int, str]:
         """Return a status code and the reason why the arm is slow or halted, if it is."""
-        halted = result.scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
+        halted = result.scale < HALTED or not (np.abs(result.v[self.v_indices]) > STILL).any()
         # the status always has a reason if a twist is followed too slowly for SLOW_TIME
         lasting = self._slow_too_long(result, value)
         at_singularity = SINGULAR, 'halted by a singularity'
         if is_approaching:
             return at_singularity if halted else (APPROACHING, 'slow: near a singularity')
         # the arm is halted, more than 1e-3 m or rad from the commanded pose
-        is_far = halted and self.begin.mode == 'pose' and (
+        is_far = halted and self.request.mode == 'pose' and (
             np.abs(result.errors['pose']).max() > 1e-3)
         if not lasting and result.scale >= SLOWED and not is_far:
             return NO_WARNING, FOLLOWS
@@ -317,23 +316,23 @@ class Follower:
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         # `lasting` can be True in mode twist only
-        if self._is_short and (value * self.begin.dimensions)[3:].any():
+        if self._under_six_dof and (value * self.request.dimensions)[3:].any():
             return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded; '
                               'control_dimensions can free other axes')
         # even a distant pair can slow the arm, for example a wall that approaches fast
         return slow_near if near else (NO_WARNING, 'slow: at the velocity limit of the tip')
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
-        """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
-        parts = [1.0]
-        if self.begin.mode == 'twist':
-            moved = self._jacobian(self.q) @ result.v[self._moved]
-            twist = value * self.begin.dimensions
+        """Return whether the tip has been slower than MIN_FRACTION of the twist for SLOW_TIME."""
+        fractions = [1.0]
+        if self.request.mode == 'twist':
+            moved = self._jacobian(self.q) @ result.v[self._moved_v_indices]
+            twist = value * self.request.dimensions
             # component of the motion along the twist, separately for its linear and angular part
             for rows in (slice(0, 3), slice(3, 6)):
                 if squared := float(twist[rows] @ twist[rows]):
-                    parts.append(float(moved[rows] @ twist[rows]) / squared)
-        self._slow_for = self._slow_for + self.dt if min(parts) < MIN_PART else 0.0
+                    fractions.append(float(moved[rows] @ twist[rows]) / squared)
+        self._slow_for = self._slow_for + self.dt if min(fractions) < MIN_FRACTION else 0.0
         return self._slow_for > SLOW_TIME
 
     # -- singularities --------------------------------------------------------------------
@@ -343,14 +342,15 @@ class Follower:
         robot = self.robot
         J = pin.computeFrameJacobian(robot.model, robot.scratch_data(), q, self._frame,
                                      pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
-        moved: Array = J[:, self._moved]
+        moved: Array = J[:, self._moved_v_indices]
         return moved
 
     def _condition(self, q: Array) -> float:
         """Return the condition number of the Jacobian's rows of the axes that must be followed."""
-        return float(np.linalg.cond(self._jacobian(q)[self._firm])) if self._firm.any() else 1.0
+        J = self._jacobian(q)[self._required_axes]
+        return float(np.linalg.cond(J)) if len(J) else 1.0
 
-    def _part_towards(self, result: VelocityResult, condition: float) -> float:
+    def _singularity_scale(self, result: VelocityResult, condition: float) -> float:
         """Return the allowed fraction of a twist, 1 if it leads away from the singularity."""
         ahead = np.array(pin.integrate(self.robot.model, self.q, LOOKAHEAD * result.v))
         if self._condition(ahead) <= condition:

@@ -29,7 +29,7 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower
-from ros2_ik.node.servo.messages import Begin, FromServo, OFF, ServoOutput, State
+from ros2_ik.node.servo.messages import FromServo, OFF, ServoOutput, ServoState, SessionRequest
 from ros2_ik.node.servo.player import Player
 from ros2_ik.node.servo.session import Session
 from ros2_ik.node.state.joint_states import JointStates
@@ -37,14 +37,14 @@ from ros2_ik.node.state.motion_clock import MotionClock
 
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
-PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
+SERVO_PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
 IDLE_PERIOD = 0.05  # between two checks for messages of the node before the first session [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
 # after this time without calls of the node [s], commands are ignored: a stop might be lost
 NODE_TIMEOUT = 1.0
-NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
+REFUSAL_TIME = 0.5     # time for which the status shows a refused command [s]
 # best effort matches every publisher; the depth is 1, since only the newest command counts
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -89,7 +89,7 @@ def _raise_priority() -> None:
     with suppress(PermissionError):
         # all threads, since steps wait for the threads of OpenBLAS as well
         for thread in os.listdir('/proc/self/task'):
-            os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(PRIORITY))
+            os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(SERVO_PRIORITY))
 
 
 class Loop:
@@ -108,18 +108,18 @@ class Loop:
         node.create_subscription(JointState, topics['joint_states'], self._joint_states.take,
                                  qos_profile_sensor_data)
         for mode, (topic, kind) in MESSAGES.items():
-            node.create_subscription(
-                kind, topics[topic], lambda message, mode=mode: self._obey(mode, message), NEWEST)
+            node.create_subscription(kind, topics[topic], lambda message, mode=mode:
+                                     self._on_command(mode, message), NEWEST)
         self._status = node.create_publisher(ServoStatus, topics['status'], 10)
         self._session: Session | None = None
         self._players = dict[int, Player]()
         self._period = IDLE_PERIOD
         self._context = SimpleNamespace(node=node, listeners=Counter(), callback_group=None,
                                         connected_at=time.monotonic() + CONNECTION_TIME)
-        # `_called`, `_noted` and `_told_at` are times on the steady clock [s]
-        self._paused, self._gone, self._called = False, False, 0.0
-        self._note, self._noted = '', -1.0      # reason and time of the last refused command
-        self._told, self._told_at = State(), 0.0
+        # `_called_at`, `_refused_at` and `_reported_at` are times on the steady clock [s]
+        self._paused, self._pipe_closed, self._called_at = False, False, 0.0
+        self._refusal, self._refused_at = '', -1.0   # reason and time of the last refused command
+        self._reported, self._reported_at = ServoState(), 0.0
 
     # -- time -----------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class Loop:
         Also returns at the end of a session if no joint_states were received and no player exists.
         """
         due = time.monotonic()
-        while not self._gone or self._session:
+        while not self._pipe_closed or self._session:
             period = self._session.dt if self._session else self._period
             # missed steps are skipped
             due = max(due + period, time.monotonic())
@@ -169,22 +169,22 @@ class Loop:
         # methods, and their arguments
         calls = list[tuple[Callable[..., None], tuple[Any, ...]]]()
         try:
-            while not self._gone and self._connection.poll():
+            while not self._pipe_closed and self._connection.poll():
                 method, arguments = self._connection.recv()
                 # a whole scene replaces all earlier changes of the scene
                 if isinstance(arguments[-1], Scene):
                     calls = [call for call in calls if call[1][0] != Session.change_scene]
                 calls.append((method, arguments))
         except (EOFError, OSError):
-            self._gone = True
+            self._pipe_closed = True
         for method, arguments in calls:
-            self._called = time.monotonic()
+            self._called_at = time.monotonic()
             # this may fail, for example for a scene without a possible collision checker
             self._attempt(partial(method, self, *arguments), self._fail)
-        if self._gone:
+        if self._pipe_closed:
             # streamed motions stop without braking, since nothing supervises them (docs/safety.md)
             for player in self._players.values():
-                player.shut()
+                player.end_motion()
             self.call_session(Session.end, 'the node has ended')
 
     def _fail(self, reason: str) -> None:
@@ -192,15 +192,15 @@ class Loop:
         if self._session:
             self._session.end(reason)
         else:
-            self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
+            self._send(ServoState(code=ServoStatus.INVALID, message=reason, ended=reason))
 
-    def begin(self, begin: Begin) -> None:
+    def begin(self, request: SessionRequest) -> None:
         """Start a session; ignored if the previous session has not ended."""
         if self._session:
             return
-        follower = Follower(begin)
-        self._joint_states.set_robot(begin.robot)
-        self._joint_states.parameters = begin.parameters
+        follower = Follower(request)
+        self._joint_states.set_robot(request.robot)
+        self._joint_states.parameters = request.parameters
         # collect garbage now, and not while the session runs
         gc.collect()
         gc.disable()
@@ -236,45 +236,45 @@ class Loop:
 
     def _report(self, session: Session) -> None:
         now = time.monotonic()
-        mode = OFF if session.over else session.follower.begin.mode
+        mode = OFF if session.over else session.follower.request.mode
         step = session.last
         # in order of importance: end, fault, refused command, pause, status of the step
-        noted = now < self._noted + NOTE_TIME
+        is_refused = now < self._refused_at + REFUSAL_TIME
         message = session.ended or session.fault or (
-            self._note if noted else
+            self._refusal if is_refused else
             'paused' if self._paused and not session.follower.moving else
             step.message)
-        code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
-            ServoStatus.INVALID if session.ended or noted else step.code)
-        state = State(mode, session.follower.moving, code, session.ended, message)
-        if now < self._told_at + STATUS_PERIOD and state[:4] == self._told[:4]:
+        code = ServoStatus.HALT_FOR_TRACKING if session.has_tracking_fault else (
+            ServoStatus.INVALID if session.ended or is_refused else step.code)
+        state = ServoState(mode, session.follower.moving, code, session.ended, message)
+        if now < self._reported_at + STATUS_PERIOD and state[:4] == self._reported[:4]:
             return
-        self._told, self._told_at = state, now
+        self._reported, self._reported_at = state, now
         status = ServoStatus(code=code, message=message, mode=mode, scale=step.scale)
         status.header.stamp = self._node.get_clock().now().to_msg()
         self._status.publish(status)
         self._send(state)
 
     def _send(self, message: FromServo) -> None:
-        if not self._gone:
+        if not self._pipe_closed:
             # the node can end at any time
             with suppress(OSError):
                 self._connection.send(message)
 
     # -- clients --------------------------------------------------------------------------
 
-    def _obey(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
+    def _on_command(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
         """Pass a command to the follower, or note why it is refused."""
         session = self._session
         if session is None or session.ended or self._paused:
             return
         follower = session.follower
         try:
-            if mode != follower.begin.mode:
+            if mode != follower.request.mode:
                 raise wrong(f"a command for mode '{mode}' is ignored: the servo follows "
-                            f"'{follower.begin.mode}'")
-            if time.monotonic() > self._called + NODE_TIMEOUT:
+                            f"'{follower.request.mode}'")
+            if time.monotonic() > self._called_at + NODE_TIMEOUT:
                 raise wrong('commands are ignored: the node is blocked')
-            follower.obey(read_command(message, follower, self._clock))
+            follower.set_command(read_command(message, follower, self._clock))
         except (RequestError, IKError) as error:
-            self._note, self._noted = str(error), time.monotonic()
+            self._refusal, self._refused_at = str(error), time.monotonic()

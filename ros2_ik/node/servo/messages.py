@@ -46,7 +46,7 @@ class ServoOutput(ABC):
 
 
 @dataclass(frozen=True)
-class Begin:
+class SessionRequest:
     """
     Request to begin a servo session, which follows the commands of one `mode`.
 
@@ -74,7 +74,7 @@ class Begin:
     dimensions: tuple[bool, ...]
 
 
-class Played(NamedTuple):
+class PlayerState(NamedTuple):
     """
     State of a player, sent to the node.
 
@@ -90,7 +90,7 @@ class Played(NamedTuple):
     seconds: float = 0.0
 
 
-class State(NamedTuple):
+class ServoState(NamedTuple):
     """State of the servo, sent to the node; `ended` is the reason why the session ends, or ''."""
 
     mode: str = OFF
@@ -101,4 +101,4 @@ class State(NamedTuple):
 
 
 # argument of `ServoProcess.receivers`; None: the servo's process has ended
-FromServo: TypeAlias = Played | State | None
+FromServo: TypeAlias = PlayerState | ServoState | None

@@ -8,10 +8,10 @@ from ros2_ik.core import Array, Motion, MotionLimits
 from ros2_ik.core.internals import braking_motion, stopped_within
 from ros2_ik.node.controllers.controller import passes_goal
 from ros2_ik.node.controllers.topics import CommandTopic
-from ros2_ik.node.servo.messages import Knot, Played, ServoOutput
+from ros2_ik.node.servo.messages import Knot, PlayerState, ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
-HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
+STREAM_HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
 MAX_PAUSE = 0.1     # between two ticks; after a longer pause, the joints have stopped [s]
 MAX_PERIODS = 2     # time between ticks above which the motion is delayed [periods]
 
@@ -25,17 +25,17 @@ class Player:
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, number: int,
-                 output: ServoOutput, send: Callable[[Played], None]) -> None:
+                 output: ServoOutput, send: Callable[[PlayerState], None]) -> None:
         self._node, self._clock, self._send = context.node, clock, send
         self._number, self._output = number, output
         self._topic = CommandTopic(context, self._output.message_type, self._output.topic, 1,
-                                   self._on_other)
+                                   self._on_foreign_command)
         self._motion: Motion | None = None
         self._now = 0.0         # last tick on the motion clock [s]
         self._time = 0.0        # time of the last command since the start of the motion [s]
         self._ticked = 0.0      # last tick on the steady clock [s]
         self._unavailable = self._topic.no_subscriber()
-        send(Played(self._number, self._unavailable, ''))
+        send(PlayerState(self._number, self._unavailable, ''))
 
     def play(self, output: ServoOutput, times: Array, positions: Array, velocities: Array,
              is_curved: bool) -> None:
@@ -55,16 +55,16 @@ class Player:
         if not passes_goal(braking, motion, motion.duration - self._time):
             motion = self._motion = stopped_within(braking, bounds)
             self._time = 0.0
-        self._send(Played(self._number, self._unavailable, '', motion.goal,
-                          motion.duration - self._time))
+        self._send(PlayerState(self._number, self._unavailable, '', motion.goal,
+                               motion.duration - self._time))
 
     def tick(self, period: float) -> None:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""
         if (unavailable := self._topic.no_subscriber()) != self._unavailable:
             self._unavailable = unavailable
-            self._send(Played(self._number, unavailable, ''))
+            self._send(PlayerState(self._number, unavailable, ''))
         motion, now = self._motion, self._clock.now()
-        if motion is None or self._time > motion.duration + HOLD_TIME:
+        if motion is None or self._time > motion.duration + STREAM_HOLD_TIME:
             return
         step, self._now = now - self._now, now
         pause, self._ticked = time.monotonic() - self._ticked, time.monotonic()
@@ -79,14 +79,14 @@ class Player:
 
     def abort(self, reason: str) -> None:
         """End the motion, and send the reason to the node."""
-        self.shut()
-        self._send(Played(self._number, self._unavailable, reason))
+        self.end_motion()
+        self._send(PlayerState(self._number, self._unavailable, reason))
 
-    def shut(self) -> None:
+    def end_motion(self) -> None:
         """End the motion."""
         self._motion = None
 
-    def _on_other(self, message: object, topic: str) -> None:
+    def _on_foreign_command(self, message: object, topic: str) -> None:
         # without a motion, the command may come from the servo session of this process
         if self._motion and self._output.concerns(message):
             self.abort(f'another client sends commands on {topic}; nothing more is sent to it')

@@ -14,9 +14,9 @@ from rclpy.node import Node
 
 from ros2_ik.node.process import start_process
 from ros2_ik.node.servo.loop import Loop, serve_servo
-from ros2_ik.node.servo.messages import FromServo, State
+from ros2_ik.node.servo.messages import FromServo, ServoState
 
-POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
+PIPE_POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
 RESTART_PERIOD = 1.0    # delay before each restart [s]
 TOPICS = {'joint_states': 'joint_states', **{
     topic: f'~/servo/{topic}' for topic in ('target', 'twist', 'joint_jog', 'status')}}
@@ -33,13 +33,13 @@ class ServoProcess:
     """
 
     def __init__(self, node: Node) -> None:
-        self._node, self.state = node, State()
+        self._node, self.state = node, ServoState()
         self.receivers: list[Callable[[FromServo], None]] = []
         self._connection: Connection | None = None
         self._wait = 0.0    # delay before the next start [s]
         # in a thread: starting the process takes long, and sending blocks while the pipe is full
         self._sender = ThreadPoolExecutor(1, 'to the servo')
-        self._timer = node.create_timer(POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
+        self._timer = node.create_timer(PIPE_POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
 
@@ -47,12 +47,12 @@ class ServoProcess:
              **_: P.kwargs) -> None:
         """Call a method of the process's Loop asynchronously; start the process if necessary."""
         if self._connection is None:
-            self._connection, there = Pipe()
+            self._connection, servo_end = Pipe()
             node = self._node
             # resolved here, since remappings of this node do not apply in the servo's process
             topics = {name: node.resolve_topic_name(topic) for name, topic in TOPICS.items()}
             self._sender.submit(
-                _start, self._wait, there, node.get_name(), node.get_namespace(), topics,
+                _start, self._wait, servo_end, node.get_name(), node.get_namespace(), topics,
                 bool(node.get_parameter('use_sim_time').value)).add_done_callback(self._log_error)
             self._wait = RESTART_PERIOD
             self._timer.reset()
@@ -86,8 +86,8 @@ class ServoProcess:
             self._connection = None
 
 
-def _start(wait: float, there: Connection, *arguments: object) -> None:
+def _start(wait: float, servo_end: Connection, *arguments: object) -> None:
     time.sleep(wait)
     # close the process's end of the pipe here, so that it is open only in the process
-    with there:
-        start_process(serve_servo, there, *arguments)
+    with servo_end:
+        start_process(serve_servo, servo_end, *arguments)

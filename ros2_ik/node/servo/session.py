@@ -18,59 +18,59 @@ from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import Knot, ServoOutput, WAITS
 from ros2_ik.node.servo.player import MAX_PAUSE
-from ros2_ik.node.servo.velocities import Velocities
+from ros2_ik.node.servo.velocities import ObjectVelocities
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
-CHECK_PERIOD = 0.02     # between two checks of joint_states [s]
+STATE_CHECK_PERIOD = 0.02     # between two checks of joint_states [s]
 # time for which the final position is republished, in case a message is lost [s]
-HOLD_TIME = 0.5
+SERVO_HOLD_TIME = 0.5
 # time for the arm to come to rest, beyond the braking time; then the session ends anyway [s]
-END_TIMEOUT = 3.0
+SESSION_END_TIMEOUT = 3.0
 # fraction of max_tracking_error that is allowed for a joint at rest
 REST_FRACTION = 0.25
 MIN_BRAKING_TIME = 1e-3     # between the last two points of a trajectory [s]
 KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
-DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
+SERVO_DISCOVERY_TIMEOUT = 5.0    # for the discovery of joint_states and controllers [s]
 
 
 class Session:
     """
-    A servo session, from its `Begin` until the arm has come to rest again.
+    A servo session, from its `SessionRequest` until the arm has come to rest again.
 
     - `ended`: the reason why the session ends or has ended, or ''.
     - `fault`: the reason why the arm cannot move at present, or ''.
-    - `strays`: True if the session ends because the arm does not follow.
+    - `has_tracking_fault`: True if the session ends because the arm does not follow.
     - `over`: True when the session has ended and publishes nothing more.
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: JointStates,
                  follower: Follower) -> None:
         self._clock, self._measured = clock, measured
-        self._values = follower.begin.parameters
+        self._values = follower.request.parameters
         self.follower, self.dt = follower, follower.dt
         self.ended, self.fault, self.over = '', WAITS, False
         self.last = Step(0, 'waits for commands', 0.0)
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
-                         for output in follower.begin.outputs]
+                         for output in follower.request.outputs]
         self._scalings = [
             SpeedScaling(context.node, f'{output.topic.rpartition("/")[0]}/controller_state',
                          partial(self._repeat, topic))
             for output, topic in self._outputs if output.ahead]
         self._ahead = min(output.ahead for output, _ in self._outputs)
-        self.strays, self._pushes = False, False
+        self.has_tracking_fault, self._hold_pending = False, False
         self._knots = deque[Knot]()
         # start of the session, and last call of `step` (steady clock [s])
-        self._began = self._stepped = time.monotonic()
-        self._moved = -math.inf     # last motion [s]; nothing is published before the first one
+        self._started_at = self._stepped_at = time.monotonic()
+        self._moved_at = -math.inf     # last motion [s]; nothing is published before the first one
         # last check (steady clock [s]); last command (motion clock [ns], like the times of knots)
-        self._checked, self._time = 0.0, 0
-        self._velocities = Velocities()
+        self._checked_at, self._time = 0.0, 0
+        self._velocities = ObjectVelocities()
         self._ended_at = math.inf
-        self._bounds = position_bounds(follower.robot, follower.begin.joints)
-        tip = follower.begin.tip
+        self._bounds = position_bounds(follower.robot, follower.request.joints)
+        tip = follower.request.tip
         self._moving = follower.robot.moving_joints(tip) if tip else frozenset[str]()
 
     def close(self) -> None:
@@ -90,9 +90,9 @@ class Session:
         poses = {name: item.pose for name, item in change.objects.items()} \
             if isinstance(change, Scene) else change
         before = follower.scene.objects
-        self._velocities.note({name: pose.translation - before[name].pose.translation
-                               for name, pose in poses.items()
-                               if name in before and pose != before[name].pose}, now)
+        self._velocities.record({name: pose.translation - before[name].pose.translation
+                                 for name, pose in poses.items()
+                                 if name in before and pose != before[name].pose}, now)
         if isinstance(change, Scene):
             # drop removed objects, and attached objects, which move with the arm
             self._velocities.keep(change.objects)
@@ -100,10 +100,10 @@ class Session:
             poses = {}
         follower.move_objects(poses, self._velocities.at(now))
 
-    def _place_others(self) -> None:
+    def _update_other_joints(self) -> None:
         """Update joints that are not servoed: extrapolate their readings to the current time."""
         follower, measured = self.follower, self._measured
-        q, v, known = follower.q.copy(), follower.v.copy(), self._others()
+        q, v, known = follower.q.copy(), follower.v.copy(), self._other_joints()
         for name, position, speed in zip(known, *measured.state(known), strict=True):
             joint = follower.robot.joint(name)
             age = self._clock.now() - measured.moment([name])
@@ -111,7 +111,7 @@ class Session:
             v[joint.velocity_index] = speed
         follower.q, follower.v = q, v
 
-    def _others(self) -> list[str]:
+    def _other_joints(self) -> list[str]:
         """Return scalar joints that are not servoed, and that move the tip or have a reading."""
         return [joint.name for joint in self.follower.others if joint.is_scalar and (
             joint.name in self._moving or self._measured.get(joint.name))]
@@ -137,21 +137,21 @@ class Session:
         """Compute and publish the due steps."""
         now, steady = round(self._clock.now() * 1e9), time.monotonic()
         # the arm has not come to rest in time, for example because obstacles keep pushing it
-        if steady > self._ended_at + END_TIMEOUT:
+        if steady > self._ended_at + SESSION_END_TIMEOUT:
             # do not command positions from stale readings
-            if self._pushes and not self._measured.stale(self.follower.begin.joints):
+            if self._hold_pending and not self._measured.stale(self.follower.request.joints):
                 self._hold_measured(steady)
             else:
                 self.over = True
         self._check_joint_states(steady)
-        if self._velocities.drop_rested(steady):
+        if self._velocities.drop_stationary(steady):
             self.follower.move_objects({}, self._velocities.at(steady))
         if self.fault or self.over:
             self.over = self.over or bool(self.ended)
-            self._stepped = steady
+            self._stepped_at = steady
             return
-        elapsed, self._stepped = steady - self._stepped, steady
-        self._place_others()
+        elapsed, self._stepped_at = steady - self._stepped_at, steady
+        self._update_other_joints()
         due = self._due(now, elapsed)
         # the slowest controller sets the speed of all joints
         speed = min((scaling.factor for scaling in self._scalings), default=1.0)
@@ -159,14 +159,14 @@ class Session:
             self.last = self.follower.step(now * 1e-9, speed)
             self._store_knot()
         if self.follower.moving:
-            self._moved = steady
-        if steady <= self._moved + HOLD_TIME:
+            self._moved_at = steady
+        if steady <= self._moved_at + SERVO_HOLD_TIME:
             # repeating a setpoint would halt a streamed arm; trajectories may be repeated
             if due or self._ahead:
                 self._publish()
-        # all published messages have been executed
-        elif self.ended and steady > self._moved + HOLD_TIME + MAX_DELAY and not self._pushes:
-            self.over = True
+        # over when all published messages have been executed
+        elif self.ended and not self._hold_pending:
+            self.over = steady > self._moved_at + SERVO_HOLD_TIME + MAX_DELAY
 
     def _due(self, now: int, elapsed: float) -> int:
         """Return the number of steps due at `now` [ns]; the last call was `elapsed` [s] ago."""
@@ -206,7 +206,7 @@ class Session:
     def _restart_at_rest(self, now: int) -> None:
         """Continue from the rest positions at the end of the last published trajectories."""
         rest = self._rest()
-        self.follower.stand(rest.position)
+        self.follower.restart_at_rest(rest.position)
         self._knots.append(rest)
         # the next knot, at least `_ahead` after `_time`, must not precede the rest knot
         self._time = max(now, rest.time - round(self._ahead * 1e9))
@@ -214,7 +214,7 @@ class Session:
     def _store_knot(self) -> None:
         """Store the commanded knot of the last step, and drop knots older than KNOT_TIME."""
         follower = self.follower
-        position, velocity = follower.q[follower.places], follower.v[follower.columns]
+        position, velocity = follower.q[follower.q_indices], follower.v[follower.v_indices]
         self._time += round(self.dt * 1e9)
         # A knot is in the middle of a step, where the constant velocity of the step is exact.
         # Between two knots, the controller's cubic polynomial is then a parabola.
@@ -227,8 +227,8 @@ class Session:
     def _publish(self) -> None:
         """Publish the last step to streams; recent knots and the rest knot to all others."""
         follower, stamp = self.follower, self._clock.stamp
-        joints, knots, rest = follower.begin.joints, list(self._knots), self._rest()
-        last = Knot(self._time, follower.q[follower.places], follower.v[follower.columns])
+        joints, knots, rest = follower.request.joints, list(self._knots), self._rest()
+        last = Knot(self._time, follower.q[follower.q_indices], follower.v[follower.v_indices])
         for output, topic in self._outputs:
             chosen = [joints.index(joint) for joint in output.joints]
             recent = [last]
@@ -246,76 +246,76 @@ class Session:
         """Publish the last trajectory again, after an update of a slowed controller."""
         # A slowed controller samples only the start of a trajectory at the current time. At later
         # updates it would lag behind the trajectory, and catch up when it receives the next one.
-        if not (self.over or self.fault) and time.monotonic() < min(self._stepped + 2 * self.dt,
-                                                    self._moved + HOLD_TIME):
+        end = min(self._stepped_at + 2 * self.dt, self._moved_at + SERVO_HOLD_TIME)
+        if not (self.over or self.fault) and time.monotonic() < end:
             topic.repeat()
 
     # -- joint_states ---------------------------------------------------------------------
 
     def _check_joint_states(self, steady: float) -> None:
         """End the session if joint_states are stale, or the arm does not follow."""
-        if steady < self._checked + CHECK_PERIOD:
+        if steady < self._checked_at + STATE_CHECK_PERIOD:
             return
-        self._checked = steady
+        self._checked_at = steady
         follower = self.follower
-        joints = follower.begin.joints
-        reason = self._measured.stale([*joints, *self._others()])
+        joints = follower.request.joints
+        reason = self._measured.stale([*joints, *self._other_joints()])
         if not reason and self.fault == WAITS:
             reason = next((text for output, topic in self._outputs
                            if (text := topic.no_subscriber(output.n_node_subscriptions))), '')
         if reason:
             # before the first motion, wait for the discovery of joint_states and controllers
-            if self.fault and steady < self._began + DISCOVERY_TIME:
+            if self.fault and steady < self._started_at + SERVO_DISCOVERY_TIMEOUT:
                 return
             self.end(reason)
             self.over = self.over or bool(self.fault)
             return
         self.fault = ''
-        if steady <= self._moved + HOLD_TIME or self._pushes:
+        if steady <= self._moved_at + SERVO_HOLD_TIME or self._hold_pending:
             self._check_tracking(steady)
         # readings may be from before the arm came to rest
-        if self._pushes or steady <= self._moved + self._values.execute_state_timeout:
+        if self._hold_pending or steady <= self._moved_at + self._values.execute_state_timeout:
             return
         if self._measured.state(joints)[1].any():
             self.fault = 'waits: the arm moves without commands of the servo'
         # another client has moved the arm
         elif np.abs(self._measured.away(
-                joints, follower.q[follower.places])).max() > self._values.start_tolerance:
+                joints, follower.q[follower.q_indices])).max() > self._values.start_tolerance:
             self._restart_at_measured()
 
     def _check_tracking(self, steady: float) -> None:
         """End the session if the arm does not follow; hold the measured positions once at rest."""
         most = self._values.max_tracking_error
         # this process was suspended: the arm has come to rest at the end of its last command
-        if most == 0 or steady > self._stepped + MAX_DELAY:
+        if most == 0 or steady > self._stepped_at + MAX_DELAY:
             return
         follower, measured = self.follower, self._measured
-        joints, late = follower.begin.joints, MAX_DELAY + self._ahead
+        joints, late = follower.request.joints, MAX_DELAY + self._ahead
         seen = tracking(joints, self._commanded, measured, most=late)
         # joints at rest have a smaller bound, since a delay does not explain their error
-        stands = np.array([measured.stood([joint]) > late for joint in joints])
-        bound = np.where(stands, REST_FRACTION, 1.0) * most
+        at_rest = np.array([measured.stood([joint]) > late for joint in joints])
+        bound = np.where(at_rest, REST_FRACTION, 1.0) * most
         worst = int(np.argmax(seen.error / bound))
-        if seen.error[worst] > bound[worst] and not self.strays:
-            self.strays = self._pushes = True
+        if seen.error[worst] > bound[worst] and not self.has_tracking_fault:
+            self.has_tracking_fault = self._hold_pending = True
             self.end(f"joint '{joints[worst]}' does not follow: it is {seen.error[worst]:.3g} "
                      'from its commanded position')
-        if self._pushes and stands.all():
+        if self._hold_pending and at_rest.all():
             self._hold_measured(steady)
 
     def _hold_measured(self, steady: float) -> None:
         """Command the measured positions, so that no controller pushes a stuck arm."""
         self._restart_at_measured()
-        self._pushes, self._ended_at, self._moved = False, steady, steady
+        self._hold_pending, self._ended_at, self._moved_at = False, steady, steady
         self._time = round(self._clock.now() * 1e9)
-        at = self.follower.q[self.follower.places]
+        at = self.follower.q[self.follower.q_indices]
         self._knots.append(Knot(self._time, at, np.zeros(len(at))))
 
     def _restart_at_measured(self) -> None:
         """Continue from the measured positions; continuous joints keep their number of turns."""
         follower = self.follower
-        at = follower.q[follower.places]
-        follower.stand(at - self._measured.away(follower.begin.joints, at))
+        at = follower.q[follower.q_indices]
+        follower.restart_at_rest(at - self._measured.away(follower.request.joints, at))
         # the next trajectory must not start with knots from before this restart
         self._knots.clear()
 

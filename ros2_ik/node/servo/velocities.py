@@ -11,7 +11,7 @@ RECENT = 0.3        # time for which a velocity counts after a move [s]
 MIN_PERIOD = 0.02   # least time between two moves: changes reach the servo this often [s]
 
 
-class Velocities:
+class ObjectVelocities:
     """
     Estimates the velocity of each object from its last two moves.
 
@@ -23,12 +23,12 @@ class Velocities:
     def __init__(self) -> None:
         self._moves = dict[str, tuple[float, Array]]()      # time [s] and velocity, by name
 
-    def note(self, displacements: Mapping[str, Array], now: float) -> None:
+    def record(self, displacements: Mapping[str, Array], now: float) -> None:
         """Record displacements (3,) [m] of objects, by name, at time `now` [s]."""
-        for name, way in displacements.items():
+        for name, displacement in displacements.items():
             seconds = now - self._moves[name][0] if name in self._moves else math.inf
-            self._moves[name] = now, (way / max(seconds, MIN_PERIOD) if seconds < RECENT
-                                      else np.zeros_like(way))
+            self._moves[name] = now, (displacement / max(seconds, MIN_PERIOD) if seconds < RECENT
+                                      else np.zeros_like(displacement))
 
     def at(self, now: float) -> dict[str, Array]:
         """Return the velocities, by name, of objects that moved within RECENT before `now` [s]."""
@@ -39,7 +39,7 @@ class Velocities:
         """Drop all objects except those in `names`."""
         self._moves = {name: self._moves[name] for name in names if name in self._moves}
 
-    def drop_rested(self, now: float) -> bool:
+    def drop_stationary(self, now: float) -> bool:
         """Drop objects that have not moved for RECENT; return whether there were any."""
         before = len(self._moves)
         self._moves = {name: move for name, move in self._moves.items() if now < move[0] + RECENT}
