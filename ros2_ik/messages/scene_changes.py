@@ -21,8 +21,8 @@ from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.shapes import read_shapes, shape_poses
 
 # limits of objects in requests that do not change the scene: converting objects blocks the node
-MAX_SHAPES = 100            # number of shapes of all objects
-MAX_TRIANGLES = 20_000      # number of triangles of all meshes
+MAX_REQUEST_SHAPES = 100            # number of shapes of all objects
+MAX_REQUEST_TRIANGLES = 20_000      # number of triangles of all meshes
 ADD, REMOVE, APPEND, MOVE = range(4)
 OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
 
@@ -46,9 +46,9 @@ def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
     n_shapes = sum(len(each.primitives) + len(each.meshes) + len(getattr(each, 'planes', ()))
                    for each in objects)
     n_triangles = sum(len(mesh.triangles) for each in objects for mesh in each.meshes)
-    if n_shapes > MAX_SHAPES or n_triangles > MAX_TRIANGLES:
+    if n_shapes > MAX_REQUEST_SHAPES or n_triangles > MAX_REQUEST_TRIANGLES:
         raise wrong(f'there are {n_shapes} shapes with {n_triangles} triangles; at most '
-                    f'{MAX_SHAPES} and {MAX_TRIANGLES} are allowed')
+                    f'{MAX_REQUEST_SHAPES} and {MAX_REQUEST_TRIANGLES} are allowed')
 
 
 def changed_object(scene: Scene, message: CollisionObject, context: ConversionContext) -> Scene:

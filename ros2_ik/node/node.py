@@ -70,19 +70,19 @@ class IKNode(Node):
             joint_states=joint_states, current_state=state, scene=self._scene,
             transforms=transforms, pool=self._pool, motions=self._motions,
             servo_process=self._servo_process, wait=self._wait, sleep=controllers.pause)
-        offer = self._description.offer
+        update = self._description.update
         self._descriptions = [
             self.create_subscription(String, 'robot_description',
-                                     lambda message: offer(urdf=message.data), LATCHED),
+                                     lambda message: update(urdf=message.data), LATCHED),
             self.create_subscription(String, 'robot_description_semantic',
-                                     lambda message: offer(srdf=message.data), LATCHED)]
+                                     lambda message: update(srdf=message.data), LATCHED)]
         # best effort and volatile match all publishers; QoS events, which slow services, are off
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
-        self.create_subscription(JointState, 'joint_states', joint_states.take,
+        self.create_subscription(JointState, 'joint_states', joint_states.record,
                                  qos_profile_sensor_data, event_callbacks=unwatched)
         texts = {'urdf': parameters.robot_description,
                  'srdf': parameters.robot_description_semantic}
-        offer(**{name: text for name, text in texts.items() if text})
+        update(**{name: text for name, text in texts.items() if text})
         if self._description.refused:
             raise ParameterError(self._description.refused)
         if parameters.controllers:

@@ -170,7 +170,7 @@ class Arm:
         message = JointState(name=[self.joint], position=[float(position)], velocity=[-1.0])
         stamp = round((self.stamp if stamp is None else stamp) * 1e9)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
-        self.measured.take(message)
+        self.measured.record(message)
 
     def go(self, goal, start=0.0):
         """Start a motion."""

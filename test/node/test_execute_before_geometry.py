@@ -16,12 +16,12 @@ from pathlib import Path
 import sys, time
 from ros2_ik.node import main
 from ros2_ik.node.state.planning_scene import CollisionGeometry
-path, make = Path(sys.argv.pop(1)), CollisionGeometry._make
+path, build = Path(sys.argv.pop(1)), CollisionGeometry._build
 def late(*arguments):
     while not path.exists():
         time.sleep(0.02)
-    return make(*arguments)
-CollisionGeometry._make = late
+    return build(*arguments)
+CollisionGeometry._build = late
 main()
 """
 

@@ -49,17 +49,17 @@ class Node:
 def test_malformed_description_is_refused_until_a_valid_one_arrives():
     log, swaps = Log(), []
     description = Description(log, 'fixed', swaps.append, 'robot_description')
-    description.offer(srdf='<robot><group')
+    description.update(srdf='<robot><group')
     assert description.refused == '' and description.robot is None
-    description.offer(urdf=URDF)
+    description.update(urdf=URDF)
     assert 'SRDF' in description.refused and description.robot is None
-    description.offer(srdf='<robot name="small_arm"/>')
+    description.update(srdf='<robot name="small_arm"/>')
     assert description.refused == '' and len(swaps) == 1
     for _ in range(3):
-        description.offer(urdf='<robot name="x"/>')
+        description.update(urdf='<robot name="x"/>')
         assert 'no links' in description.refused
     assert sum('no links' in line for line in log.lines) == 1
-    description.offer(urdf=URDF)
+    description.update(urdf=URDF)
     assert description.refused == '' and len(swaps) == 1
 
 
@@ -92,7 +92,7 @@ class Stream:
         if stamped:
             stamp = START + round((self.now + self.offset - late + off) * 1e9)
             message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
-        self.states.take(message)
+        self.states.record(message)
 
     def age(self, joint='shoulder'):
         return self.states.age(self.states.get(joint))
@@ -131,7 +131,7 @@ def test_contradicting_publishers_are_detected(stream, stamped, apart):
 
 
 def test_message_with_a_missing_position_is_ignored(stream):
-    stream.states.take(JointState(name=['shoulder', 'elbow'], position=[0.4]))
+    stream.states.record(JointState(name=['shoulder', 'elbow'], position=[0.4]))
     assert stream.states.get('shoulder') is None
     assert 'with 2 names and 1 positions is ignored' in stream.lines[-1]
 

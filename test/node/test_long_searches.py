@@ -160,7 +160,7 @@ def turns_until(worker, here, count):
     """Run the worker until `count` results have arrived; return them and the number of turns."""
     found, turns = [], 0
     while len(found) < count:
-        worker.turn()
+        worker.run_once()
         turns += 1
         found += results(here)
     return found, turns
@@ -171,7 +171,7 @@ def test_new_search_runs_before_long_ones(pipe, worker, panda):
     for number in range(3):
         begin(worker, number, panda, unreachable())
     for _ in range(60):
-        worker.turn()
+        worker.run_once()
     begin(worker, 9, panda, reachable(panda, TIP, 1), solutions=3)
     (result, *_), turns = turns_until(worker, here, 1)
     assert result.number == 9 and result.solution.status == Status.SUCCESS

@@ -38,7 +38,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_matrix
 from ros2_ik.messages.scene_changes import changed_object, ConversionContext
 from ros2_ik.messages.shapes import read_octomap
-from ros2_ik.node.state.planning_scene import moved_over, PlanningScene
+from ros2_ik.node.state.planning_scene import PlanningScene, transfer_scene
 
 SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3),
           ConvexHull(np.eye(4)[:, :3]), HalfSpace([0, 0, 1], 0.5), Plane([0, 1, 0], 0.5),
@@ -201,7 +201,7 @@ def test_changed_description_keeps_held_objects_and_removed_pairs(panda):
     scene = holding(holding(Scene(panda), 'a', at(0.2)), 'b', at(0.3))
     scene = scene.attach(scene.attached['a'].object, HAND, ['b'])
     scene = scene.with_allowed(AllowedCollisions())
-    moved = moved_over(scene, panda)
+    moved = transfer_scene(scene, panda)
     assert dict(moved.attached) == dict(scene.attached)
     assert not any(moved.allowed.allowed(*pair) for pair in panda.disabled_pairs)
 

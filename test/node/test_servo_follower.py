@@ -377,9 +377,9 @@ def test_process_that_never_received_joint_states_ends_with_its_session(newest, 
 
     def receive():
         received.append(loop._session)
-        loop._gone = len(received) == 2
+        loop._pipe_closed = len(received) == 2
     loop = SimpleNamespace(
-        _gone=False, _players=players, _period=DT, _receive=receive, _report=lambda session: None,
+        _pipe_closed=False, _players=players, _period=DT, _receive=receive, _report=lambda _: None,
         _session=SimpleNamespace(dt=DT, over=True, step=lambda: None, abort=None,
                                  close=lambda: None),
         _executor=SimpleNamespace(spin_once=lambda timeout_sec: None),

@@ -273,13 +273,13 @@ def test_rest_is_judged_by_positions_and_stamps(sent):
         sent.now += PERIOD
         place, speed = 0.5 - 0.5 * np.cos(1.5 * k * PERIOD), 0.75 * np.sin(1.5 * k * PERIOD)
         sent.hear(place)
-        assert k < 60 or sent.measured.stood([JOINT]) < 0.5
+        assert k < 60 or sent.measured.rest_time([JOINT]) < 0.5
         assert k < 60 or abs(speed) < 0.15 or 'moves at' in sent.measured.moves([JOINT])
     sent.stand(2.0, place)
-    assert not sent.measured.moves([JOINT]) and sent.measured.stood([JOINT]) >= 1.5
+    assert not sent.measured.moves([JOINT]) and sent.measured.rest_time([JOINT]) >= 1.5
     sent.now += 2.0
     sent.stand(PERIOD, place)
-    assert sent.measured.stood([JOINT]) < 0.1
+    assert sent.measured.rest_time([JOINT]) < 0.1
 
 
 def pair_under_way(monkeypatch, goal):

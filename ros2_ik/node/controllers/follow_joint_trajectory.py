@@ -127,8 +127,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def _has_left(self, motion: Motion) -> bool:
         """Return whether the joints are known to have left the start of a motion."""
         states = self.context.joint_states
-        away = np.abs(states.away(self.joints, motion.at(0.0).position)).max()
-        return bool(away > PATH_TOLERANCE or states.have_velocities(self.joints)
+        distance = np.abs(states.difference(self.joints, motion.at(0.0).position)).max()
+        return bool(distance > PATH_TOLERANCE or states.have_velocities(self.joints)
                     and states.moves(self.joints))
 
     def _on_result(self, name: bytes,

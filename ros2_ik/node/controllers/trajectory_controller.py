@@ -145,7 +145,7 @@ class JointTrajectoryController(Controller):
         # without a stamp, a trajectory starts on receipt
         now = self.context.now()
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        begins = self.context.clock.of(stamp) if stamp else now
+        begins = self.context.clock.to_motion_time(stamp) if stamp else now
         ends = begins + seconds_of(message.points[-1])
         may_be_refused = ends < now or not _is_regular(message, self.joints)
         # if the controller refuses the trajectory, an earlier one stays under way
@@ -179,9 +179,9 @@ class JointTrajectoryController(Controller):
         # drivers may report continuous joints within one turn: shift them by whole turns to be
         # near the commanded positions, then extrapolate by age * velocity
         commanded, velocity = self.commanded(now).position, states.state(joints)[1]
-        age = np.array([max(now - states.moment([joint]), 0.0) for joint in joints])
-        return MotionState(commanded - states.away(joints, commanded) + age * velocity, velocity,
-                           np.zeros(len(velocity)))
+        age = np.array([max(now - states.oldest_time([joint]), 0.0) for joint in joints])
+        measured = commanded - states.difference(joints, commanded)
+        return MotionState(measured + age * velocity, velocity, np.zeros(len(velocity)))
 
     def _follows(self) -> bool:
         """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
@@ -202,7 +202,7 @@ class JointTrajectoryController(Controller):
             return
         found = self._tracking()
         # joints that are still at the start do not show when the motion began
-        moved = np.abs(states.away(self.joints, self.motion.at(0.0).position)).max()
+        moved = np.abs(states.difference(self.joints, self.motion.at(0.0).position)).max()
         if found.delay < -MAX_LEAD and found.aside <= PATH_TOLERANCE < moved:
             early = min(-found.delay, late)
             self.began -= early

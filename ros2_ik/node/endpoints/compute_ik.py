@@ -26,14 +26,14 @@ class ComputeIK(IKEndpoint):
         """Answer ~/compute_ik."""
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
-        question = await self.when_settled(lambda: self.read(request))
+        question = await self.when_ready(lambda: self.read(request))
         await self.solve(question, response, stops, 'service compute_ik')
 
     async def answer_moveit(self, request: GetPositionIK.Request,
                             response: GetPositionIK.Response) -> None:
         """Answer as move_group's compute_ik does: the solution has all joints of the robot."""
         asked, answer = request.ik_request, Service.Response()
-        question = await self.when_settled(lambda: self._read(asked))
+        question = await self.when_ready(lambda: self._read(asked))
         # `stops` is 0, since this service never moves the robot
         solution = await self.solve(question, answer, 0, 'service solve_ik')
         status = Status(answer.status)

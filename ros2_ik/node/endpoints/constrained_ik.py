@@ -63,7 +63,7 @@ class ConstrainedIK(IKEndpoint):
     async def _answer(self, handle: ServerGoalHandle, result: SolveConstrainedIK.Result) -> None:
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
-        asked = await self.when_settled(lambda: self._read(handle))
+        asked = await self.when_ready(lambda: self._read(handle))
         self._goals[id(handle)] = handle, asked
         await self.solve(
             asked, result, stops, 'action solve_constrained_ik',

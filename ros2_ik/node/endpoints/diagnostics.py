@@ -69,7 +69,7 @@ class Diagnostics(Endpoint):
         return DiagnosticStatus.OK, f'follows {state.mode} commands: {state.message}', {}
 
     def _check_ready(self) -> None:
-        ready = self.description.robot is not None and not self.scene.geometry.is_making
+        ready = self.description.robot is not None and not self.scene.geometry.is_building
         if ready != self._last_ready:
             self._last_ready = ready
             self._ready.publish(Bool(data=ready))

@@ -124,13 +124,13 @@ class Endpoint:
 
         If `fill` raises, a new response with the reason is returned: without a response, the
         client would keep waiting. A `fill` that is not a coroutine function is called by
-        `when_settled`.
+        `when_ready`.
         """
         try:
             if iscoroutinefunction(fill):
                 await fill(request, response)
             else:
-                await self.when_settled(lambda: fill(request, response))
+                await self.when_ready(lambda: fill(request, response))
         except Exception as error:
             status, message = reason_of(error, self.node.get_logger())
             response = set_status(type(response)(), status, message)
@@ -139,7 +139,7 @@ class Endpoint:
                 self.node.get_logger().error(f'{service}: {message}')
         return response
 
-    async def when_settled(self, read: Callable[[], T]) -> T:
+    async def when_ready(self, read: Callable[[], T]) -> T:
         """
         Wait a few seconds for a first robot or new collision geometry, then return `read()`.
 
@@ -147,7 +147,7 @@ class Endpoint:
         RequestError for a missing transform.
         """
         while True:
-            if not (self.description.settling or self.scene.geometry.settling):
+            if not (self.description.is_pending or self.scene.geometry.is_pending):
                 try:
                     return read()
                 except RequestError as error:

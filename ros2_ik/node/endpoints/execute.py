@@ -25,7 +25,7 @@ class Execute(Endpoint):
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
         began = time.monotonic()
-        robot, goal = await self.when_settled(lambda: self._read(request))
+        robot, goal = await self.when_ready(lambda: self._read(request))
         outcome = await self.motions.run(MotionRequest(
             robot, goal, request.group, request.avoid_collisions, None, stops, 'service execute',
             request.velocity_scaling, max_joint_change=_bound(request.max_joint_change, robot)))

@@ -42,7 +42,7 @@ from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import StateInScene
-from ros2_ik.node.workers.pool import Tell, UnansweredError
+from ros2_ik.node.workers.pool import OnProgress, UnansweredError
 from ros2_ik.node.workers.serve import AnySearch
 from ros2_ik.srv import ComputeIK
 
@@ -107,7 +107,7 @@ class IKEndpoint(Endpoint):
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
         question = PreparedRequest(request, robot, checker, self.current_state,
-                                   self.scene.known.scene, message.execute)
+                                   self.scene.current.scene, message.execute)
         free, problem = question.free, question.search.problem
         tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
@@ -117,7 +117,7 @@ class IKEndpoint(Endpoint):
             self.current_state.start(robot, request.seed, frozenset(problem.joint_names))
             question.path = _path_search(message, problem, parameters)
         if message.execute:
-            known = self.current_state.known(robot)
+            known = self.current_state.known_values(robot)
             question.notes += [
                 f"no joint_states of joint '{name}': checks use its position in the seed"
                 for name in request.seed if name not in known and name not in free]
@@ -153,18 +153,18 @@ class IKEndpoint(Endpoint):
                 best, status=error.status, message=str(error),
                 seconds=time.monotonic() - search.budget.started), None
 
-    async def by_worker(self, search: AnySearch, tell: Tell = lambda solution: None) -> Any:
+    async def by_worker(self, search: AnySearch, on_progress: OnProgress = lambda _: None) -> Any:
         """
         Run a search in a worker, and return its result.
 
-        `tell` is called in the pool's thread with the best solution so far. Raises RequestError if
-        the robot was replaced meanwhile, if MAX_PENDING searches are open, or if the worker
-        failed.
+        `on_progress` is called in the pool's thread with the best solution so far. Raises
+        RequestError if the robot was replaced meanwhile, if MAX_PENDING searches are open, or if
+        the worker failed.
         """
         if (others := self.pool.open_jobs) >= MAX_PENDING:
             raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the maximum')
         try:
-            return await self.wait(lambda done: self.pool.submit(search, done, tell))
+            return await self.wait(lambda done: self.pool.submit(search, done, on_progress))
         # also after UnansweredError, since a new robot cancels the searches for the previous one
         finally:
             if search.problem.robot.without_added_frames is not self.description.robot:
@@ -208,11 +208,11 @@ class IKEndpoint(Endpoint):
         answer.motion_seconds = float(outcome.motion_seconds)
         return solution
 
-    def _away(self, robot: Robot, name: str, value: Any) -> float:
+    def _distance(self, robot: Robot, name: str, value: Any) -> float:
         """Return a joint's distance from its current position (continuous: the shorter way)."""
         if robot.joint(name).is_scalar:
-            return abs(float(self.joint_states.away([name], value)[0]))
-        at = self.current_state.known(robot)[name]
+            return abs(float(self.joint_states.difference([name], value)[0]))
+        at = self.current_state.known_values(robot)[name]
         here, there = (robot.to_q({name: positions}) for positions in (at, value))
         return float(np.abs(pin.difference(robot.model, here, there)).max())
 
@@ -224,12 +224,12 @@ class IKEndpoint(Endpoint):
         does not move must be at the positions for which the solution holds.
         """
         if change := changed_frame(question.request.frames, question.known,
-                                   self.scene.known.scene):
+                                   self.scene.current.scene):
             return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; try again')
-        at, joints = self.current_state.known(question.robot), solution.best_joints
+        at, joints = self.current_state.known_values(question.robot), solution.best_joints
         for name in sorted({*question.needed, *question.request.seed}
                            - {*question.search.problem.joint_names}):
-            if name in at and self._away(question.robot, name, joints[name]) > REST_TOLERANCE:
+            if name in at and self._distance(question.robot, name, joints[name]) > REST_TOLERANCE:
                 return Outcome(Status.INVALID_ROBOT_STATE, f"nothing was moved: joint '{name}' is "
                                f'at {at[name]}, but the solution holds for {joints[name]} only; '
                                'repeat the request with the current position')

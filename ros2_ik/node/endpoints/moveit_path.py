@@ -32,7 +32,7 @@ class MoveItPath(IKEndpoint):
     async def answer(self, request: GetCartesianPath.Request,
                      response: GetCartesianPath.Response) -> None:
         """Answer compute_cartesian_path; as in MoveIt, a partial path is a success."""
-        search = await self.when_settled(lambda: self._read(request))
+        search = await self.when_ready(lambda: self._read(request))
         found = await self.by_worker(search)
         set_status(response, Status.SUCCESS if found.fraction > 0 else found.status,
                    found.message)

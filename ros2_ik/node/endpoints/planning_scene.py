@@ -69,7 +69,7 @@ class PlanningSceneEndpoints(Endpoint):
                   response: GetPlanningScene.Response) -> None:
         """Answer GetPlanningScene with the requested components of the scene."""
         robot = self.description.current()
-        known, joints = self.scene.known, self.current_state.known(robot)
+        known, joints = self.scene.current, self.current_state.known_values(robot)
         head = self.header(robot.root_frame)
         # in the scene's thread: to create a message with many triangles takes seconds
         response.scene = await self.scene.in_thread(lambda: scene_message(
@@ -87,7 +87,7 @@ class PlanningSceneEndpoints(Endpoint):
         last, self._published = self._published, known
         if self._monitored is not None and self._monitored.get_subscription_count():
             robot = known.scene.robot
-            self._monitored.publish(scene_diff(last, known, self.current_state.known(robot),
+            self._monitored.publish(scene_diff(last, known, self.current_state.known_values(robot),
                                                self.header(robot.root_frame)))
 
     # -- topics that change the scene; errors are logged ----------------------------------

@@ -36,9 +36,9 @@ from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
 # time for the servo's process to start on a busy computer, or for the arm to come to rest [s]
-TIMEOUT = 20.0
+SWITCH_TIMEOUT = 20.0
 # maximum number in new meshes while the servo is on; 5,000 triangles take 30 ms to prepare
-MAX_TRIANGLES = 5000
+MAX_NEW_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
@@ -122,7 +122,7 @@ class Servo(Endpoint):
     async def _switch_on(self, request: SwitchServo.Request) -> str:
         robot, parameters, mode = self.description.current(), self.parameters, request.mode
         stops, offs = self.motions.stops, self._offs
-        group, scene = group_name(robot, request.group, parameters), self.scene.known.scene
+        group, scene = group_name(robot, request.group, parameters), self.scene.current.scene
         robot, tool = with_tool(request.tool, scene, [request.tip], group, parameters)
         named = request.tip or tool
         tip = '' if mode == 'joint' else (
@@ -207,8 +207,8 @@ class Servo(Endpoint):
         for controller in owner.controllers:
             if controller.foreign_goal:
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
-        if self.scene.known.scene is not self._session_request.scene:
-            self._send_scene(self._session_request, self.scene.known.scene)
+        if self.scene.current.scene is not self._session_request.scene:
+            self._send_scene(self._session_request, self.scene.current.scene)
         if self._base_moved(self._session_request):
             self._end('the base has moved, or its pose is unknown: the servo needs a base at rest')
         # heartbeat: the process ignores commands if the node does not call it
@@ -218,9 +218,9 @@ class Servo(Endpoint):
         change = scene_change(request.scene, scene)
         # the process prepares new meshes when the servo is switched on again, at rest
         if change is scene and request.options and (
-                new_triangles(request.scene, scene) > MAX_TRIANGLES):
-            self._end(f'new meshes have more than {MAX_TRIANGLES} triangles, whose preparation '
-                      'would interrupt the motion: switch the servo on again')
+                new_triangles(request.scene, scene) > MAX_NEW_TRIANGLES):
+            self._end(f'new meshes have more than {MAX_NEW_TRIANGLES} triangles, whose '
+                      'preparation would interrupt the motion: switch the servo on again')
             return
         self.servo_process.call(Loop.call_session, Session.change_scene, change)
         self._session_request = replace(request, scene=scene)
@@ -235,7 +235,7 @@ class Servo(Endpoint):
         robot, q = request.robot, request.q.copy()
         if (name := robot.base_joint) is None:
             return False
-        base, value = robot.joint(name), self.current_state.known(robot).get(name)
+        base, value = robot.joint(name), self.current_state.known_values(robot).get(name)
         # an unknown pose (for example without TF) counts as moved
         if value is None:
             return True
@@ -248,12 +248,12 @@ class Servo(Endpoint):
         self.motions.release_from_servo()
 
     async def _until(self, condition: Callable[[], bool], what: str) -> None:
-        """Await a condition; raises RequestError after TIMEOUT."""
-        end = time.monotonic() + TIMEOUT
+        """Await a condition; raises RequestError after SWITCH_TIMEOUT."""
+        end = time.monotonic() + SWITCH_TIMEOUT
         while not condition():
             if time.monotonic() > end:
                 raise RequestError(Status.TIMED_OUT,
-                                   f'the servo did not {what} within {TIMEOUT:g} s')
+                                   f'the servo did not {what} within {SWITCH_TIMEOUT:g} s')
             await self.sleep(UPDATE_PERIOD)
 
 

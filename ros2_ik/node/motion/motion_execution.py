@@ -122,7 +122,7 @@ class MotionExecution:
         assert motion is not None
         near = motion.at(self.now() - min(one.began for one in self.controllers)).position
         # the measured positions; continuous joints are in the same turn as their commands
-        at = near - self._measured.away(self.joints, near)
+        at = near - self._measured.difference(self.joints, near)
         begin = max(nearest_time(motion, at, motion.duration)
                     - motion.duration / N_PATH_SAMPLES, 0.0)
         return Motion(self.joints, motion.duration - begin, lambda time: motion.at(begin + time))
@@ -195,7 +195,7 @@ class MotionExecution:
             return ''
         joint = self.joints[worst]
         at = self._measured.state([joint])[0][0]
-        commanded = motion.at(self._measured.moment([joint]) - began).position[worst]
+        commanded = motion.at(self._measured.oldest_time([joint]) - began).position[worst]
         return (f"joint '{joint}' does not follow: it was at {at:.4g}, commanded to be at "
                 f'{commanded:.4g}, '
                 f'and {found.error[worst]:.3g} from all its commands of the last {MAX_DELAY:g} s; '
@@ -228,7 +228,7 @@ class MotionExecution:
             self.stop(Status.CONTROL_FAILED, 'the robot did not arrive within '
                       f'{timeout:g} s after the end of the motion: {reason}')
         # wait for readings that were measured after the end
-        if reason or self._measured.moment(joints) < max(self.end, self._open_at):
+        if reason or self._measured.oldest_time(joints) < max(self.end, self._open_at):
             return None
         text = (f'arrived after {self.now() - self.sent_at:.2f} s, '
                 f'{self._end_errors(ours).max():.1g} from the goal')
@@ -249,7 +249,7 @@ class MotionExecution:
 
     def _end_errors(self, controllers: list[Controller]) -> Array:
         """Return the distances (n,) of measured joints from the end of the motion [rad, m]."""
-        return np.concatenate([np.abs(self._measured.away(one.joints, one.motion.goal))
+        return np.concatenate([np.abs(self._measured.difference(one.joints, one.motion.goal))
                                for one in controllers])
 
 

@@ -222,13 +222,13 @@ class MotionExecutor:
         # meanwhile the motion may have been stopped, or the joints may have moved
         self._check(execution.request)
         self._rest(execution)
-        away = self._measured.away(execution.joints, motion.at(0.0).position)
-        if np.abs(away).max() > self._parameters.start_tolerance:
+        offset = self._measured.difference(execution.joints, motion.at(0.0).position)
+        if np.abs(offset).max() > self._parameters.start_tolerance:
             raise RequestError(
                 Status.CONTROL_FAILED, 'the robot moved away from the planned start while the '
                 'motion was checked; nothing was sent')
         limits = execution.limits.scaled(acceleration=self._parameters.acceleration_scaling)
-        join = float(np.sqrt(JOIN_FACTOR * np.abs(away) / limits.acceleration).max())
+        join = float(np.sqrt(JOIN_FACTOR * np.abs(offset) / limits.acceleration).max())
         execution.send(motion, max(join if join > PERIOD else 0.0,
                                    *(one.least_join for one in execution.controllers)))
         return None
@@ -276,14 +276,14 @@ class MotionExecutor:
             joints = controller.joints
             position = measured.state(joints)[0]
             if (resting := controller.resting()) is not None:
-                away = measured.away(joints, resting)
-                if np.abs(away).max() <= self._parameters.start_tolerance:
+                offset = measured.difference(joints, resting)
+                if np.abs(offset).max() <= self._parameters.start_tolerance:
                     # commanded positions, in the turn that joint_states report
-                    rest.append(position + away)
+                    rest.append(position + offset)
                     continue
             # the joints must have been measured at rest for REST_TIME since the last command
-            if min(measured.stood(joints),
-                   measured.moment(joints) - controller.rest_at) < REST_TIME:
+            if min(measured.rest_time(joints),
+                   measured.oldest_time(joints) - controller.rest_at) < REST_TIME:
                 raise RequestError(
                     Status.ROBOT_STATE_STALE, f"the joints of controller '{controller.name}' are "
                     'not at their commanded rest positions, and joint_states do not show them at '

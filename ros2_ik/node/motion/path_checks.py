@@ -28,7 +28,7 @@ class PathChecks:
         if execution.scene is None or execution.reason:
             return
         # a running check is finished first; a still newer scene is checked after it
-        if execution.check_left is None and execution.world is not self._scene.known.scene:
+        if execution.check_left is None and execution.world is not self._scene.current.scene:
             execution.check_left = self.begin(execution, execution.way_left(), frozenset())
         if execution.check_left is None or not execution.check_left.run(RECHECK_SLICE):
             return
@@ -47,7 +47,7 @@ class PathChecks:
         `beside` are the joints of other motions and the servo: a check that depends on one of them
         is refused. Raises RequestError or InvalidSceneError.
         """
-        execution.world = scene = self._scene.known.scene
+        execution.world = scene = self._scene.current.scene
         if execution.request.own:
             scene = execution.request.own(scene)
         execution.scene = scene
@@ -61,7 +61,7 @@ class PathChecks:
         first = dict(zip(execution.joints, motion.at(0.0).position.tolist(), strict=True))
         # joints that are not part of the motion, but move bodies that are checked
         others = checker.moving_joints - set(execution.joints)
-        known = self._state.known(execution.robot)
+        known = self._state.known_values(execution.robot)
         assumed = {name: value for name, value in execution.request.assumed.items()
                    if name in others and name not in known}
         if unknown := sorted(others - assumed.keys() - known.keys()):

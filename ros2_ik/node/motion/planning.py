@@ -54,7 +54,7 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
                                f'[{joint.lower:.6g}, {joint.upper:.6g}]')
         if name in allowed and controllers.sharing([name]):
             goal[name] = float(value)
-        elif measured.stale([name]) or abs(measured.away([name], value)) > tolerance:
+        elif measured.stale([name]) or abs(measured.difference([name], value)) > tolerance:
             if name in allowed:
                 raise RequestError(Status.CONTROL_FAILED, controllers.lack([name]))
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
@@ -129,11 +129,11 @@ def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
                            'controllers')
     columns, begin = [joints.index(joint) for joint in way.joints], goal.copy()
     begin[columns] = way.at(0.0).position
-    away = np.abs(begin - start)
-    worst = int(away.argmax())
-    if away[worst] > parameters.start_tolerance:
+    distance = np.abs(begin - start)
+    worst = int(distance.argmax())
+    if distance[worst] > parameters.start_tolerance:
         raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[worst]}' is "
-                           f'{away[worst]:.3g} from the start of the path; nothing was moved')
+                           f'{distance[worst]:.3g} from the start of the path; nothing was moved')
 
     # joints outside of `way` stay at the start
     def state(time: float) -> MotionState:

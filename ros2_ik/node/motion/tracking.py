@@ -38,7 +38,7 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     `commanded` returns the commanded state at a time of the motion clock [s]. Each joint is
     compared at the time of its own reading, since readings differ in age.
     """
-    moments = [measured.moment([joint]) for joint in joints]
+    moments = [measured.oldest_time([joint]) for joint in joints]
 
     # joints of one message have the same time: evaluate the command once per time
     def commanded_before(delay: float) -> Array:
@@ -47,12 +47,12 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     # commands (k, n) at each delay, and the distances of the joints from them
     delays = np.arange(least, most + DELAY_STEP / 2, DELAY_STEP)
     commands = np.array([commanded_before(delay) for delay in delays.tolist()])
-    apart = measured.away(joints, commands)
+    difference = measured.difference(joints, commands)
     # 0 for a joint between two of its commands, else the distance from the nearest command
-    error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
+    error = np.maximum(np.maximum(difference.min(axis=0), -difference.max(axis=0)), 0.0)
     # commands (k - 1, N_BETWEEN + 1, n), interpolated linearly between successive delays
     parts = np.linspace(0.0, 1.0, N_BETWEEN + 1)
     between = commands[:-1, None] + parts[:, None] * np.diff(commands, axis=0)[:, None]
-    worst = np.abs(measured.away(joints, between)).max(axis=2)
+    worst = np.abs(measured.difference(joints, between)).max(axis=2)
     k, part = divmod(int(np.argmin(worst)), len(parts))
     return Tracking(float(delays[k] + parts[part] * DELAY_STEP), float(worst[k, part]), error)

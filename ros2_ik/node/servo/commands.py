@@ -30,7 +30,7 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
     value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower)
     now, stamp = clock.now(), message.header.stamp
     sent = stamp.sec * 10**9 + stamp.nanosec
-    age = now - clock.of(sent) if sent else 0.0
+    age = now - clock.to_motion_time(sent) if sent else 0.0
     if not -timeout <= age < timeout:
         raise wrong(f'a command is {age:.3g} s old (below 0: its stamp is in the future); '
                     f'parameter servo_command_timeout allows {timeout:g} s')

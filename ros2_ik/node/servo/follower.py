@@ -274,10 +274,10 @@ class Follower:
         """Return the pose task's gain: the fraction of the way to a pose (4, 4) in one step."""
         # the time to the target at the maximum linear and angular velocity
         here = Configuration(self.robot, self.q).transform(self.request.tip)
-        away = math.dist(target[:3, 3], here[:3, 3])
+        distance = math.dist(target[:3, 3], here[:3, 3])
         angle = math.hypot(*pin.log3(here[:3, :3].T @ target[:3, :3]))
         fastest = self.request.parameters
-        left: float = max(away / fastest.servo_linear_velocity,
+        left: float = max(distance / fastest.servo_linear_velocity,
                           angle / fastest.servo_angular_velocity)     # [s]
         # exponential approach with GAIN, bounded by the maximum velocities
         return min(-math.expm1(-GAIN * self.dt), VELOCITY_HEADROOM * self.dt / max(left, self.dt))

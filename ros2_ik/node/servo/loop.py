@@ -105,7 +105,7 @@ class Loop:
         # these parameters apply before the first session
         self._joint_states = JointStates(node, topics['joint_states'],
                                          SimpleNamespace(joint_state_speed=1.5), self._clock)
-        node.create_subscription(JointState, topics['joint_states'], self._joint_states.take,
+        node.create_subscription(JointState, topics['joint_states'], self._joint_states.record,
                                  qos_profile_sensor_data)
         for mode, (topic, kind) in MESSAGES.items():
             node.create_subscription(kind, topics[topic], lambda message, mode=mode:

@@ -106,7 +106,7 @@ class Session:
         q, v, known = follower.q.copy(), follower.v.copy(), self._other_joints()
         for name, position, speed in zip(known, *measured.state(known), strict=True):
             joint = follower.robot.joint(name)
-            age = self._clock.now() - measured.moment([name])
+            age = self._clock.now() - measured.oldest_time([name])
             q[joint.index] = position + speed * min(max(age, 0.0), MAX_EXTRAPOLATION)
             v[joint.velocity_index] = speed
         follower.q, follower.v = q, v
@@ -226,7 +226,7 @@ class Session:
 
     def _publish(self) -> None:
         """Publish the last step to streams; recent knots and the rest knot to all others."""
-        follower, stamp = self.follower, self._clock.stamp
+        follower, stamp = self.follower, self._clock.to_node_time
         joints, knots, rest = follower.request.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.q_indices], follower.v[follower.v_indices])
         for output, topic in self._outputs:
@@ -279,7 +279,7 @@ class Session:
         if self._measured.state(joints)[1].any():
             self.fault = 'waits: the arm moves without commands of the servo'
         # another client has moved the arm
-        elif np.abs(self._measured.away(
+        elif np.abs(self._measured.difference(
                 joints, follower.q[follower.q_indices])).max() > self._values.start_tolerance:
             self._restart_at_measured()
 
@@ -293,7 +293,7 @@ class Session:
         joints, late = follower.request.joints, MAX_DELAY + self._ahead
         seen = tracking(joints, self._commanded, measured, most=late)
         # joints at rest have a smaller bound, since a delay does not explain their error
-        at_rest = np.array([measured.stood([joint]) > late for joint in joints])
+        at_rest = np.array([measured.rest_time([joint]) > late for joint in joints])
         bound = np.where(at_rest, REST_FRACTION, 1.0) * most
         worst = int(np.argmax(seen.error / bound))
         if seen.error[worst] > bound[worst] and not self.has_tracking_fault:
@@ -315,7 +315,7 @@ class Session:
         """Continue from the measured positions; continuous joints keep their number of turns."""
         follower = self.follower
         at = follower.q[follower.q_indices]
-        follower.restart_at_rest(at - self._measured.away(follower.request.joints, at))
+        follower.restart_at_rest(at - self._measured.difference(follower.request.joints, at))
         # the next trajectory must not start with knots from before this restart
         self._knots.clear()
 

@@ -32,14 +32,14 @@ class CurrentState:
         self._parameters, self._transforms, self._log = parameters, transforms, log
         self._joint_states = joint_states
 
-    def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
-              free: frozenset[str] = frozenset(),
+    def start(self, robot: Robot, given: Mapping[str, Any], required: frozenset[str],
+              active: frozenset[str] = frozenset(),
               checked: frozenset[str] = frozenset()) -> Start:
         """
         Complete the `given` joint values from joint_states and the base pose.
 
-        - `needed` joints must be given or have a fresh reading, else RequestError is raised.
-        - For `free` joints (the search moves them) and `checked` joints (they affect collisions),
+        - `required` joints must be given or have a fresh reading, else RequestError is raised.
+        - For `active` joints (moved by the search) and `checked` joints (they affect collisions),
           a stale reading is used or, without a reading, the neutral position; a note is added.
         """
         limit = self._parameters.joint_state_timeout or float('inf')
@@ -57,18 +57,18 @@ class CurrentState:
                     ages[message] = self._joint_states.age(reading)
                 if ages[message] <= limit:
                     continue
-            if name in needed:
+            if name in required:
                 raise RequestError(Status.ROBOT_STATE_STALE, self._missing_reason(
                     robot, name, reading, limit))
-            if name in free or name in checked:
+            if name in active or name in checked:
                 what, where = ('no', 'neutral') if reading is None else ('stale', 'last known')
-                use = 'the search started' if name in free else 'collisions were checked'
+                use = 'the search started' if name in active else 'collisions were checked'
                 lacking[what, use, where].append(f"'{name}'")
         notes = [f'{what} joint_states of {listed(names)}: {use} at the {where} position'
                  for (what, use, where), names in lacking.items()]
         return Start(robot.to_q(values), notes)
 
-    def known(self, robot: Robot) -> dict[str, Any]:
+    def known_values(self, robot: Robot) -> dict[str, Any]:
         """Return the positions of all joints with a reading, by name."""
         readings = {joint.name: self._reading(robot, joint) for joint in robot.joints}
         return {name: reading.value for name, reading in readings.items() if reading is not None}

@@ -9,28 +9,28 @@ from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.internals import listed
 from ros2_ik.messages.request_error import RequestError
 
-DISCOVERY_TIME = 3.0     # for a first description, from the start of the node [s]
+DESCRIPTION_TIMEOUT = 3.0     # for a first description, from the start of the node [s]
 
 
 class Description:
     """
     The robot of the newest valid description.
 
-    `swapped` is called with each new robot; if it raises IKError, the robot is refused.
+    `on_new_robot` is called with each new robot; if it raises IKError, the robot is refused.
     `refused` is the reason why the newest text was refused, or ''. `topic` is the resolved name of
     robot_description.
     """
 
-    def __init__(self, log: Any, root_joint: str, swapped: Callable[[Robot], None],
+    def __init__(self, log: Any, root_joint: str, on_new_robot: Callable[[Robot], None],
                  topic: str) -> None:
-        self._log, self._root_joint, self._swapped, self._topic = log, root_joint, swapped, topic
+        self._log, self._root_joint, self._on_new_robot = log, root_joint, on_new_robot
+        self._topic, self.refused = topic, ''
         self.robot: Robot | None = None
-        self.refused = ''
         self._newest = self._used = {'urdf': '', 'srdf': ''}    # `_used`: texts of the robot
-        self._deadline = time.monotonic() + DISCOVERY_TIME
+        self._deadline = time.monotonic() + DESCRIPTION_TIMEOUT
 
     @property
-    def settling(self) -> bool:
+    def is_pending(self) -> bool:
         """True if the first description may still arrive."""
         return self.robot is None and not self.refused and time.monotonic() < self._deadline
 
@@ -48,7 +48,7 @@ class Description:
                                f'there is no robot yet: {self.missing_reason}')
         return self.robot
 
-    def offer(self, **texts: str) -> None:
+    def update(self, **texts: str) -> None:
         """
         Replace the URDF, the SRDF or both (keywords urdf, srdf).
 
@@ -71,7 +71,7 @@ class Description:
                 return
             robot = Robot.from_urdf(newest['urdf'], srdf=newest['srdf'] or None,
                                     root_joint=self._root_joint)
-            self._swapped(robot)
+            self._on_new_robot(robot)
         except IKError as error:
             if str(error) != self.refused:
                 self._log.error(f'description refused: {error}'

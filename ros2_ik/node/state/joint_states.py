@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rclpy.node import Node
     from sensor_msgs.msg import JointState
 
-SETTLED = 1.0     # time for which readings must agree after a contradiction [s]
+AGREEMENT_TIME = 1.0     # time for which readings must agree after a contradiction [s]
 NOISE = 0.01      # maximum difference of readings that agree [rad, m]
-MIN_INTERVAL = 0.02   # lower bound on the time between two readings, because of jitter [s]
+MIN_READING_INTERVAL = 0.02   # lower bound on the time between two readings, because of jitter [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
 # upper bound on the time between an out-of-order reading and the nearest stored one [s]
@@ -29,7 +29,7 @@ MIN_READINGS = 3        # minimum number of readings in the window for a velocit
 MIN_SPAN, MAX_SPAN = 0.1, 0.35    # time that these readings must cover [s]
 MAX_GAP = 1.5     # maximum interval between equal readings to count as continuous rest [s]
 MAX_POSITION = 1e6   # maximum absolute value of a valid reading [rad, m]
-UNLIMITED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
+DEFAULT_MAX_SPEED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
 REST_SPEED = 0.01   # joints that are slower count as at rest, as in ros2_controllers [rad/s, m/s]
 
 
@@ -58,34 +58,34 @@ class JointHistory:
     """
     The recent readings of a joint, its velocity, and contradictions between readings.
 
-    `speed` is the velocity limit [rad/s, m/s], infinite for an unknown joint. `turning` is True if
-    the joint is continuous.
+    `speed` is the velocity limit [rad/s, m/s], infinite for an unknown joint. `is_continuous` is
+    True if the joint is continuous.
     """
 
-    def __init__(self, reading: Reading, speed: float = math.inf, turning: bool = False) -> None:
+    def __init__(self, reading: Reading, speed: float, is_continuous: bool) -> None:
         # _rest: first reading at the current position; all later readings are within NOISE of it
         self.reading = self._rest = reading
-        self.speed, self.turning = speed, turning
+        self.speed, self.is_continuous = speed, is_continuous
         # text on the last contradiction, and its time of receipt (steady clock [s])
         self.contradiction, self.contradiction_at = '', -math.inf
         # stamps [ns], and values; those of continuous joints have no jumps by whole turns
         self._past = deque[tuple[int, float]](maxlen=MAX_STORED)
 
-    def take(self, reading: Reading, factor: float) -> bool:
+    def record(self, reading: Reading, factor: float) -> bool:
         """
         Record a reading; return whether it contradicts earlier ones.
 
         Readings contradict each other if the joint would have to move faster than `factor` times
         its velocity limit; factor 0 disables this check. A reading with an out-of-order stamp is
-        checked, but recorded only if the newest reading was received at least SETTLED ago.
+        checked, but recorded only if the newest reading was received at least AGREEMENT_TIME ago.
         """
         last = self.reading
         stamped = bool(reading.stamp and last.stamp)
         older = (stamped and reading.stamp < last.stamp
-                 and reading.received - last.received < SETTLED)
-        wrong = bool(factor) and self._contradicts(reading, older, self.speed * factor)
+                 and reading.received - last.received < AGREEMENT_TIME)
+        contradicts = bool(factor) and self._contradicts(reading, older, self.speed * factor)
         if older:
-            return wrong
+            return contradicts
         # a repeated stamp is no new measurement: the earlier time of receipt stays
         if stamped and reading.stamp == last.stamp:
             reading = reading._replace(received=last.received)
@@ -94,10 +94,10 @@ class JointHistory:
                 or _seconds(last, reading) > MAX_GAP):
             self._rest = reading
         self._store(reading)
-        return wrong
+        return contradicts
 
     @property
-    def stood(self) -> float:
+    def rest_time(self) -> float:
         """Time for which all readings have shown the current position [s]."""
         return _seconds(self._rest, self.reading)
 
@@ -120,7 +120,7 @@ class JointHistory:
 
     def _difference(self, first: float, second: float) -> float:
         difference = second - first
-        return math.remainder(difference, math.tau) if self.turning else difference
+        return math.remainder(difference, math.tau) if self.is_continuous else difference
 
     def _contradicts(self, reading: Reading, older: bool, speed: float) -> bool:
         """Return whether the change from the last (`older`: the nearest) reading is too fast."""
@@ -129,7 +129,7 @@ class JointHistory:
             stamp, before = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
             seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
         moved = abs(self._difference(before, reading.value))
-        if moved <= NOISE + speed * max(seconds, MIN_INTERVAL):
+        if moved <= NOISE + speed * max(seconds, MIN_READING_INTERVAL):
             return False
         self.contradiction = (f'at {before:.4g} and, {seconds:.3g} s apart, at '
                               f'{reading.value:.4g}, while its maximum velocity is '
@@ -154,7 +154,7 @@ class JointStates:
     The readings of each joint; several publishers can each publish some of the joints.
 
     `topic` is the resolved name of joint_states. `parameters` has execute_state_timeout, and
-    joint_state_speed, which is the argument `factor` of JointHistory.take.
+    joint_state_speed, which is the argument `factor` of JointHistory.record.
     """
 
     def __init__(self, node: 'Node', topic: str, parameters: Any, clock: MotionClock) -> None:
@@ -167,7 +167,7 @@ class JointStates:
     def set_robot(self, robot: Robot) -> None:
         """Adopt the speed limits of a robot's joints; keep only the last reading of each joint."""
         limits = ((joint, joint.velocity_limit) for joint in robot.joints if joint.is_scalar)
-        self._limits = {joint.name: (limit if limit < math.inf else UNLIMITED,
+        self._limits = {joint.name: (limit if limit < math.inf else DEFAULT_MAX_SPEED,
                                      joint.kind == 'continuous') for joint, limit in limits}
         self._joints = {name: self._history(name, old.reading)
                         for name, old in self._joints.items()}
@@ -175,7 +175,7 @@ class JointStates:
     def _history(self, name: str, reading: Reading) -> JointHistory:
         return JointHistory(reading, *self._limits.get(name, (math.inf, False)))
 
-    def take(self, message: 'JointState') -> None:
+    def record(self, message: 'JointState') -> None:
         """Record a JointState; positions that are NaN or beyond MAX_POSITION are ignored."""
         names, positions = message.name, message.position
         if len(names) != len(positions):
@@ -186,7 +186,7 @@ class JointStates:
             return
         _, stamp, received = Reading.of(None, message.header.stamp)
         factor = self.parameters.joint_state_speed
-        nan, wrong = dict[str, float](), list[str]()
+        nan, contradicts = dict[str, float](), list[str]()
         for name, position in zip(names, positions, strict=True):
             if not abs(position) < MAX_POSITION:    # fails for NaN, too
                 nan[name] = position
@@ -195,13 +195,13 @@ class JointStates:
             known = self._joints.get(name)
             if known is None:
                 self._joints[name] = self._history(name, reading)
-            elif known.take(reading, factor):
-                wrong.append(name)
+            elif known.record(reading, factor):
+                contradicts.append(name)
         if nan:
             self._warn(f'joint_states has no valid position for {nan}: earlier values, if any, '
                        'remain in use and become stale')
-        if wrong:
-            self._warn(self.contradiction(wrong[0]))
+        if contradicts:
+            self._warn(self.contradiction(contradicts[0]))
 
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint, or None."""
@@ -232,7 +232,7 @@ class JointStates:
     def contradiction(self, name: str) -> str:
         """Return an error text if readings of a joint contradict each other, or ''."""
         joint = self._joints.get(name)
-        if joint is None or time.monotonic() - joint.contradiction_at >= SETTLED:
+        if joint is None or time.monotonic() - joint.contradiction_at >= AGREEMENT_TIME:
             return ''
         names = sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}'
                        for info in self._node.get_publishers_info_by_topic(self._topic))
@@ -275,13 +275,13 @@ class JointStates:
         return (np.array([joint.reading.value for joint in known]),
                 np.array([v if abs(v) > REST_SPEED else 0.0 for v in speeds]))
 
-    def away(self, joints: Sequence[str], positions: Any) -> Array:
+    def difference(self, joints: Sequence[str], positions: Any) -> Array:
         """Return positions (..., n) minus measured ones (continuous joints within half a turn)."""
         known = [self._joints[name] for name in joints]
-        apart: Array = np.asarray(positions, dtype=float) - [one.reading.value for one in known]
-        turning = [one.turning for one in known]
-        apart[..., turning] = np.remainder(apart[..., turning] + np.pi, 2 * np.pi) - np.pi
-        return apart
+        values: Array = np.asarray(positions, dtype=float) - [one.reading.value for one in known]
+        circular = [one.is_continuous for one in known]
+        values[..., circular] = np.remainder(values[..., circular] + np.pi, 2 * np.pi) - np.pi
+        return values
 
     def have_velocities(self, joints: Iterable[str]) -> bool:
         """Return whether the velocities of all joints are known."""
@@ -298,13 +298,13 @@ class JointStates:
                 return f"joint '{name}' moves at {speed:.3g}/s"
         return ''
 
-    def moment(self, joints: Iterable[str]) -> float:
+    def oldest_time(self, joints: Iterable[str]) -> float:
         """Return the time of the oldest of the joints' last readings, on the motion clock [s]."""
-        return self._clock.of(min(self._joints[name].reading.stamp for name in joints))
+        return self._clock.to_motion_time(min(self._joints[name].reading.stamp for name in joints))
 
-    def stood(self, joints: Iterable[str]) -> float:
+    def rest_time(self, joints: Iterable[str]) -> float:
         """Return how long all of the joints have been at their current positions [s]."""
-        return min(self._joints[name].stood for name in joints)
+        return min(self._joints[name].rest_time for name in joints)
 
     def _warn(self, text: str) -> None:
         self._node.get_logger().warning(text, throttle_duration_sec=5.0)

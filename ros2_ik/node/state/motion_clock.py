@@ -9,7 +9,7 @@ MAX_BACKWARD = 0.1
 # a forward step above this plus MAX_RATE * (elapsed real time) means that the clock was set [s]
 MAX_FORWARD = 1.0
 MAX_RATE = 10.0   # of simulated time, relative to real time
-SETTLED = 1.0     # time without motions after the clock was set [s]
+CLOCK_SETTLING_TIME = 1.0     # time without motions after the clock was set [s]
 
 
 class MotionClock:
@@ -17,7 +17,7 @@ class MotionClock:
     A clock that follows the node's clock (system or simulated), but never goes back.
 
     When the node's clock is set, for example by a restarted simulation, the motion clock continues
-    from its last time without a jump. For the next SETTLED seconds, `fault` makes motions stop.
+    from its last time without a jump. For CLOCK_SETTLING_TIME seconds, `fault` makes motions stop.
     """
 
     def __init__(self, node: Any) -> None:
@@ -46,16 +46,16 @@ class MotionClock:
     def fault(self) -> str:
         """The reason why motions must not rely on the clock, or ''."""
         self.now()
-        if self._steady > self._set_at + SETTLED:
+        if self._steady > self._set_at + CLOCK_SETTLING_TIME:
             return ''
         return ("the node's clock was set, or two nodes publish /clock; nothing is moved until "
-                f'the clock has run without jumps for {SETTLED:g} s')
+                f'the clock has run without jumps for {CLOCK_SETTLING_TIME:g} s')
 
-    def of(self, stamp: int) -> float:
+    def to_motion_time(self, stamp: int) -> float:
         """Convert a time of the node's clock [ns] to the motion clock [s]."""
         return stamp * 1e-9 + self._offset
 
-    def stamp(self, moment: int) -> int:
+    def to_node_time(self, moment: int) -> int:
         """Convert a time of the motion clock to the node's clock [ns]."""
         return moment - round(self._offset * 1e9)
 

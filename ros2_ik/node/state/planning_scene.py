@@ -38,7 +38,7 @@ from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 MAX_WAITING = 1000   # maximum number of queued changes
 MAX_SHAPES = 1000    # in a scene; each takes about 0.2 MB in each process
 GEOMETRY_TIMEOUT = 2.0   # time for which requests wait for a new robot's geometry [s]
-NICENESS = 10            # of the process that computes convex parts
+PARTS_NICENESS = 10            # of the process that computes convex parts
 N_THREADS = 2    # so that the next robot does not wait for a robot whose geometry takes long
 
 Done = Callable[[Scene | Exception], None]
@@ -59,26 +59,26 @@ class CollisionGeometry:
         self._future: Future[CollisionChecker] | None = None
         self._since = 0.0
 
-    def make(self, robot: Robot) -> None:
+    def build(self, robot: Robot) -> None:
         """Start creating the geometry of a robot."""
         if self._future:
             self._future.cancel()
-        self._since, self._future = time.monotonic(), self._executor.submit(self._make, robot)
+        self._since, self._future = time.monotonic(), self._executor.submit(self._build, robot)
 
     @property
-    def is_making(self) -> bool:
+    def is_building(self) -> bool:
         """True while the geometry of the current robot is being created."""
         return self._future is not None and not self._future.done()
 
     @property
-    def settling(self) -> bool:
+    def is_pending(self) -> bool:
         """True in the first GEOMETRY_TIMEOUT seconds of the creation, while requests wait."""
-        return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
+        return self.is_building and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
-    def made(self) -> CollisionChecker:
+    def checker(self) -> CollisionChecker:
         """Return a checker with the robot's geometry; raises RequestError if there is none."""
         assert self._future is not None
-        if self.is_making:
+        if self.is_building:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "
                                f'{time.monotonic() - self._since:.0f} s so far; try again')
@@ -91,7 +91,7 @@ class CollisionGeometry:
 
     # -- in a thread ----------------------------------------------------------------------
 
-    def _make(self, robot: Robot) -> CollisionChecker:
+    def _build(self, robot: Robot) -> CollisionChecker:
         try:
             checker = collision_checker(robot, Scene(robot), *self.options)
             checker.nearness    # noqa: B018 - loads convex parts into the cache of all checkers
@@ -108,7 +108,7 @@ class CollisionGeometry:
                            f"'{robot.name}' in the background; until then distances are those of "
                            'convex hulls')
             # in another thread: sending the meshes may block until the new process has loaded
-            self._executor.submit(start_process, _make_parts, meshes).add_done_callback(
+            self._executor.submit(start_process, _compute_parts, meshes).add_done_callback(
                 lambda started: started.exception() and self._log.error(
                     f'convex parts are not computed: {started.exception()}'))
         return checker
@@ -138,7 +138,7 @@ class PlanningScene:
         self.on_change: Callable[[SceneState], None] = lambda known: None
         self._post, self._wait = post, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
-        self._known: SceneState | None = None
+        self._current: SceneState | None = None
         self._changes = deque[tuple[PlanningSceneMessage, Done]]()
 
     def of_robot(self, robot: Robot) -> SceneState:
@@ -148,10 +148,10 @@ class PlanningScene:
         The current scene is kept if the robot's name and root frame stay the same; otherwise the
         scene named by parameter `scene` is loaded.
         """
-        old, name = self._known, self._parameters.scene
+        old, name = self._current, self._parameters.scene
         before = old.scene.robot if old else robot
         if old and (before.name, before.root_frame) == (robot.name, robot.root_frame):
-            kept = SceneState(moved_over(old.scene, robot), old.name, old.octomap)
+            kept = SceneState(transfer_scene(old.scene, robot), old.name, old.octomap)
             self._log.info(f"robot '{robot.name}' has a new description; the scene stays, with "
                            f'{contents(kept.scene)}')
             return kept
@@ -164,16 +164,16 @@ class PlanningScene:
 
     def set_robot(self, new: SceneState) -> None:
         """Replace the robot and its scene."""
-        self.geometry.make(new.scene.robot)
+        self.geometry.build(new.scene.robot)
         self._put(new)
 
-    def _put(self, known: SceneState) -> None:
-        self._known = known
-        self._thread.submit(self._notify, known)
+    def _put(self, state: SceneState) -> None:
+        self._current = state
+        self._thread.submit(self._notify, state)
 
-    def _notify(self, known: SceneState) -> None:
+    def _notify(self, state: SceneState) -> None:
         try:
-            self.on_change(known)
+            self.on_change(state)
         # the thread pool would swallow the exception
         except Exception as error:
             self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
@@ -181,12 +181,12 @@ class PlanningScene:
     # -- reading --------------------------------------------------------------------------
 
     @property
-    def known(self) -> SceneState:
+    def current(self) -> SceneState:
         """The current scene; raises RequestError without a robot."""
-        if self._known is None:
+        if self._current is None:
             raise RequestError(
                 Status.INVALID_ROBOT_STATE, 'there is no robot yet, and so no scene')
-        return self._known
+        return self._current
 
     def checker(self, scene: Scene) -> CollisionChecker | None:
         """
@@ -196,7 +196,7 @@ class PlanningScene:
         (COLLISION_CHECKING_UNAVAILABLE).
         """
         # a robot without collision elements cannot be checked against objects
-        if not self.geometry.made().geometry.bodies:
+        if not self.geometry.checker().geometry.bodies:
             if scene.objects or scene.attached:
                 raise RequestError(
                     Status.COLLISION_CHECKING_UNAVAILABLE,
@@ -209,7 +209,7 @@ class PlanningScene:
     @property
     def left_out(self) -> list[str]:
         """One note on the links that are left out of all collision checks, or an empty list."""
-        links = self.geometry.made().geometry.left_out
+        links = self.geometry.checker().geometry.left_out
         return [f'not checked for collisions: {listed(links)}'] if links else []
 
     def of_state(self, state: RobotState, robot: Robot, what: str) -> StateInScene:
@@ -219,16 +219,16 @@ class PlanningScene:
         Object poses are computed at the joint positions of `state`, completed from joint_states.
         `what` is the name of the state in error texts. Raises RequestError.
         """
-        given, scene = joint_values(state, robot, what), self.known.scene
+        given, scene = joint_values(state, robot, what), self.current.scene
         if held := state.attached_collision_objects:
             with error_context(f'{what}.attached_collision_objects'):
                 check_size([item.object for item in held])
-            scene = with_attached(scene, state, self.now(scene.robot, given), f'{what}.')
+            scene = with_attached(scene, state, self.context(scene.robot, given), f'{what}.')
         return StateInScene(scene, given)
 
     # -- changes --------------------------------------------------------------------------
 
-    def now(self, robot: Robot, given: Mapping[str, Any]) -> ConversionContext:
+    def context(self, robot: Robot, given: Mapping[str, Any]) -> ConversionContext:
         """Return the context for parsing objects; `given` positions override joint_states."""
         # cached: all frames that the same joints move are computed at the same positions
         @cache
@@ -244,7 +244,7 @@ class PlanningScene:
         the new scene (after its collision checker was created, if possible), or with the
         exception if the change was refused. Raises RequestError if the change cannot be queued.
         """
-        robot = self.known.scene.robot
+        robot = self.current.scene.robot
         if len(self._changes) >= MAX_WAITING:
             raise RequestError(Status.FAILURE, f'busy: the maximum of {MAX_WAITING} changes of '
                                f"the scene of robot '{robot.name}' is waiting")
@@ -255,25 +255,25 @@ class PlanningScene:
     async def _apply_all(self) -> None:
         """Apply the queued changes, one after another."""
         while self._changes:
-            base, (message, done) = self.known, self._changes[0]
+            base, (message, done) = self.current, self._changes[0]
             try:
                 new = await self.in_thread(partial(self._changed, base, message))
                 result: Scene | Exception = new.scene
             except Exception as error:
                 new, result = base, error
             # the robot was replaced meanwhile: compute the change again
-            if base is not self._known:
+            if base is not self._current:
                 continue
             self._changes.popleft()
             if new is not base:
                 self._put(new)
             done(result)
 
-    async def in_thread(self, make: Callable[[], T]) -> T:
+    async def in_thread(self, call: Callable[[], T]) -> T:
         """Return the result of a function that is called in the second thread."""
-        future = await self._wait(lambda done: self._thread.submit(make).add_done_callback(done))
-        made: T = future.result()
-        return made
+        future = await self._wait(lambda done: self._thread.submit(call).add_done_callback(done))
+        result: T = future.result()
+        return result
 
     def close(self) -> None:
         """Apply no further changes; `done` of queued changes is not called."""
@@ -287,7 +287,7 @@ class PlanningScene:
         while True:
             try:
                 given = joint_values(message.robot_state, robot, 'robot_state')
-                new = changed_scene(base, message, self.now(robot, given))
+                new = changed_scene(base, message, self.context(robot, given))
                 if new.scene is not base.scene:
                     self._prepare(new.scene)
                 # an equal scene is not published again
@@ -308,7 +308,7 @@ class PlanningScene:
                 checker.moving_joints   # noqa: B018 - cached for later requests
 
 
-def moved_over(source: Scene, robot: Robot) -> Scene:
+def transfer_scene(source: Scene, robot: Robot) -> Scene:
     """Return a scene for its robot's new description; raises IKError if the scene does not fit."""
     scene = copied(source, robot)
     # keep the changes that clients made to the allowed pairs of the old description
@@ -325,9 +325,9 @@ def contents(scene: Scene) -> str:
                    *(f"'{id}' (attached)" for id in scene.attached)]) or 'no objects'
 
 
-def _make_parts(meshes: Sequence[Mesh]) -> None:
+def _compute_parts(meshes: Sequence[Mesh]) -> None:
     # the parent is the fork server, which ends with the node
     end_with_parent()
-    os.nice(NICENESS)
+    os.nice(PARTS_NICENESS)
     for mesh in meshes:
         mesh.convex_parts   # noqa: B018

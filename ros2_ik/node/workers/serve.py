@@ -66,7 +66,7 @@ def serve(connection: Connection) -> None:
     # if the pipe is closed, `receive` ends the process
     with suppress(BrokenPipeError, ConnectionResetError):
         while True:
-            worker.turn()
+            worker.run_once()
 
 
 class Worker:
@@ -97,7 +97,7 @@ class Worker:
             traceback.print_exc()
             os._exit(1)
 
-    def turn(self) -> None:
+    def run_once(self) -> None:
         """Run all queued calls (wait for one if no search is open), then one attempt."""
         while not self._open or not self._calls.empty():
             method, arguments = self._calls.get()
