@@ -103,7 +103,7 @@ class IKNode(Node):
             log.error(f'another node is named {self.get_fully_qualified_name()}: both answer '
                       'each request and move the robot (a killed node stays visible for up to '
                       '20 s)', throttle_duration_sec=60.0)
-        self._motions.remind()
+        self._motions.log_faults()
         if self._description.robot is None:
             log.warning(f'waiting for robot_description: {self._description.missing_reason}',
                         throttle_duration_sec=60.0)

@@ -81,7 +81,7 @@ class StandInNode:
 class Positions(Stream):
     """Stream of positions."""
 
-    kind, usual_topic = 'positions', '{}'
+    kind, default_topic = 'positions', '{}'
 
     @property
     def output(self):
@@ -109,7 +109,7 @@ class Servo:
 class Trajectories(JointTrajectoryController):
     """Controller that keeps its last trajectory."""
 
-    kind, usual_topic = 'trajectories', '{}'
+    kind, default_topic = 'trajectories', '{}'
     told = None
 
     def unavailable_reason(self):

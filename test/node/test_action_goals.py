@@ -138,13 +138,13 @@ def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
     """A late acceptance of the old goal is cancelled."""
     outcome = standing(arm, arm.go(2.0), 9.0)
     assert outcome.status == Status.CONTROL_FAILED and 'has not answered' in outcome.message
-    again, late = arm.go(0.5), Handle()
+    again, late, reason = arm.go(0.5), Handle(), arm.controller.unanswered_reason
     goals[0][1].answered(late)      # of the motion before
     assert late.cancelled
     late.ends(CANCELED)
-    assert standing(arm, again, 0.3) is None and 'has not answered' in arm.controller.unanswered()
+    assert standing(arm, again, 0.3) is None and 'has not answered' in reason()
     goals[1][1].answered(Handle())
-    assert not arm.controller.unanswered() and not arm.controller.released
+    assert not reason() and not arm.controller.released
 
 
 def test_no_motion_replaces_a_trajectory_that_came_during_its_planning(arm, goals, monkeypatch):

@@ -19,8 +19,8 @@ class Surroundings:
     left_out = ()
 
     def __init__(self, arm):
-        self._robot, self.known = arm.robot, SimpleNamespace(scene=Scene(arm.robot))
-        self._state = SimpleNamespace(known=lambda _: HOME, start=self._start)
+        self._robot, self.current = arm.robot, SimpleNamespace(scene=Scene(arm.robot))
+        self._state = SimpleNamespace(known_values=lambda _: HOME, start=self._start)
         self.checks = PathChecks(self._state, self, arm.context)
 
     def _start(self, robot, first, *_, **__):
@@ -32,18 +32,18 @@ class Surroundings:
     def put_post(self, angle):
         T = np.eye(4)
         T[:3, 3] = RADIUS * np.cos(angle), RADIUS * np.sin(angle), HEIGHT
-        self.known.scene = self.known.scene.add(
+        self.current.scene = self.current.scene.add(
             SceneObject('post', [Box([0.01, 0.01, 0.05])], T))
 
     def touches(self, angle):
         """Return True if the hand touches the post with JOINT at an angle."""
-        return self.checker(self.known.scene).collides(
+        return self.checker(self.current.scene).collides(
             self._robot.to_q({**HOME, JOINT: angle}))
 
     def recheck(self, execution):
         """Run the check to its end; return the reason for which the motion was stopped."""
         self.checks.recheck(execution)
-        while execution.check_left is not None:
+        while execution.recheck is not None:
             self.checks.recheck(execution)
         return execution.reason
 
@@ -52,7 +52,7 @@ def under_way(monkeypatch, kind, until, late=0.0):
     """Move until the arm, `late` [s] behind, is at `until`; return arm, scene and execution."""
     arm = Arm(monkeypatch, kind)
     around, execution = Surroundings(arm), arm.go(2.6)
-    execution.world = execution.scene = around.known.scene
+    execution.node_scene = execution.checked_scene = around.current.scene
     while arm.measured.state([JOINT])[0][0] < until:
         arm.run(0.01, late)
     assert around.recheck(execution) is None

@@ -359,8 +359,8 @@ def test_free_base_that_moves_ends_the_servo(pose, moved):
     servo = SimpleNamespace(
         _end=ended.append, _session_request=SimpleNamespace(robot=robot, q=q, scene=None),
         _paused=False, motions=SimpleNamespace(servo=owner, stops=0), scene=SimpleNamespace(
-            known=SimpleNamespace(scene=None)), servo_process=SimpleNamespace(call=lambda *_: 0),
-        current_state=SimpleNamespace(known=lambda _: {robot.base_joint: pose}))
+            current=SimpleNamespace(scene=None)), servo_process=SimpleNamespace(call=lambda *_: 0),
+        current_state=SimpleNamespace(known_values=lambda _: {robot.base_joint: pose}))
     servo._base_moved = partial(Servo._base_moved, servo)
     Servo._send_changes(servo)
     assert bool(ended) is moved

@@ -331,9 +331,9 @@ def test_one_controller_brakes_and_the_released_one_gets_nothing(monkeypatch, re
     ours, theirs = pair[1 - released], pair[released]
     for _ in range(50):
         arm.now += PERIOD
-        hear(*[execution.motion.at(arm.now - ours.began).position[0]] * 2)
+        hear(*[execution.motion.at(arm.now - ours.start_time).position[0]] * 2)
         assert execution.supervise() is None
-    sent, (here, fast, _) = theirs.told, execution.motion.at(arm.now - ours.began)
+    sent, (here, fast, _) = theirs.told, execution.motion.at(arm.now - ours.start_time)
     theirs.on_foreign_command(JointTrajectory(joint_names=list(theirs.joints), points=[
         JointTrajectoryPoint(positions=[0.0], time_from_start=duration_message(9.0))]), '/theirs')
     assert execution.supervise() is None

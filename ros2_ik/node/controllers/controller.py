@@ -71,22 +71,21 @@ class Controller(ABC):
     `start` takes a whole motion, which replaces the previous motion.
 
     `failure` is the reason why the current motion cannot continue, or ''. `refused` is True if the
-    controller rejected the motion. `began` is the start of the current motion, or the time of the
-    release, on the motion clock [s].
+    controller rejected the motion. `start_time` is the start of the current motion, or the time of
+    the release, on the motion clock [s].
     """
 
-    usual_topic: ClassVar[str]   # {} is the controller's name
-    by_name: ClassVar[bool] = False     # True: commands name joints; a topic can be shared
-    least_join: ClassVar[float] = 0.0   # time for which the start of each motion is held [s]
+    default_topic: ClassVar[str]   # {} is the controller's name
+    names_joints: ClassVar[bool] = False     # True: commands name joints; a topic can be shared
+    min_start_delay: ClassVar[float] = 0.0   # time for which the start of each motion is held [s]
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:
         self.name, self.joints, self.context = name, joints, context
-        self.topic = context.node.resolve_topic_name(topic or self.usual_topic.format(name))
-        self.failure, self.refused, self.began = '', False, -math.inf
-        self.made = time.monotonic()
+        self.topic = context.node.resolve_topic_name(topic or self.default_topic.format(name))
+        self.failure, self.refused, self.start_time = '', False, -math.inf
+        self.made_at, self._braking = time.monotonic(), False
         self._motion: Motion | None = None
-        self._braking = False
 
     @abstractmethod
     def unavailable_reason(self) -> str:
@@ -108,13 +107,14 @@ class Controller(ABC):
     # -- commands -------------------------------------------------------------------------
 
     @abstractmethod
-    def start(self, motion: Motion, join: float) -> None:
-        """Send a motion that starts after `join` [s]; until then, joints move to its start."""
+    def start(self, motion: Motion, start_delay: float) -> None:
+        """Send a motion to start after `start_delay` [s]; until then, joints move to its start."""
 
-    def _begin(self, motion: Motion, braking: bool, join: float = 0.0) -> None:
+    def _begin(self, motion: Motion, braking: bool, start_delay: float = 0.0) -> None:
         if not braking:
             self.failure, self.refused = '', False
-        self._motion, self._braking, self.began = motion, braking, self.context.now() + join
+        self._motion, self._braking = motion, braking
+        self.start_time = self.context.now() + start_delay
 
     @abstractmethod
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
@@ -130,14 +130,14 @@ class Controller(ABC):
         """Drop the current motion, which fails with `reason`; send no further commands for it."""
         if self._motion:
             self.failure = reason
-        self._motion, self.began = None, self.context.now()
+        self._motion, self.start_time = None, self.context.now()
 
     def release_to_other_client(self, topic: str) -> None:
         """Release the controller, because another client commands it on `topic`."""
         self.release(f"another client sends commands to controller '{self.name}', on {topic}; "
                      'nothing more is sent to it')
 
-    def unanswered(self) -> str:
+    def unanswered_reason(self) -> str:
         """Return why the controller may still start a motion (an unanswered goal), or ''."""
         return ''
 
@@ -150,7 +150,7 @@ class Controller(ABC):
 
     def commanded(self, moment: float) -> MotionState:
         """Return the commanded state at a time of the motion clock [s]."""
-        return self.motion.at(moment - self.began)
+        return self.motion.at(moment - self.start_time)
 
     def resting(self) -> Array | None:
         """Return the commanded rest positions (n,), None if moving or without a motion."""
@@ -166,7 +166,7 @@ class Controller(ABC):
     @property
     def rest_at(self) -> float:
         """End of the last motion, or time of the release, on the motion clock [s]."""
-        return self.began + (self._motion.duration if self._motion else 0.0)
+        return self.start_time + (self._motion.duration if self._motion else 0.0)
 
     @abstractmethod
     def close(self) -> None:
@@ -179,23 +179,23 @@ def nearest_time(motion: Motion, position: Array, end: float) -> float:
     return min(times, key=lambda time: float(np.abs(motion.at(time).position - position).max()))
 
 
-def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
+def passes_goal(braking: Motion, motion: Motion, remaining: float) -> bool:
     """
-    Return whether braking, started `left` [s] before a motion's end, would overshoot the goal.
+    Return whether braking `remaining` [s] before a motion's end would overshoot the goal.
 
     On a curved motion, a joint may pass its goal position long before the end. Therefore, the
     remaining time is compared with the braking time.
     """
     if motion.is_curved:
-        return left <= braking.duration
+        return remaining <= braking.duration
     ahead = np.sign(motion.goal - motion.at(0.0).position)
     return bool((ahead * (braking.goal - motion.goal) > GOAL_EPSILON).any())
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:
     """Return the velocity, acceleration and jerk limits of joints, without scaling."""
-    def chosen(kind: str, usual: float) -> Array:
-        return np.array([parameters.limit(joint, kind) or usual for joint in joints])
+    def chosen(kind: str, default: float) -> Array:
+        return np.array([parameters.limit(joint, kind) or default for joint in joints])
     # the smaller of the velocity limits in URDF and parameters
     of_urdf = [robot.joint(joint).velocity_limit for joint in joints]
     velocity = np.minimum(of_urdf, chosen('velocity', math.inf))

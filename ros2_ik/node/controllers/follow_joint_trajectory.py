@@ -40,7 +40,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     failed, or been stopped before the joints moved; or it rejects the motion's braking goal.
     """
 
-    usual_topic = '{}/follow_joint_trajectory'
+    default_topic = '{}/follow_joint_trajectory'
     is_action = True
 
     def __init__(self, *arguments: Any) -> None:
@@ -54,20 +54,20 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         self._goals = dict[bytes, ClientGoalHandle | None]()
         # a motion that was stopped before its goal was accepted, and the arguments of `stop`
         self._withdrawn: tuple[Motion, MotionLimits, tuple[Array, Array]] | None = None
-        self._wait = 0.0    # time from a goal's acceptance to the start of its motion [s]
+        self._start_delay = 0.0    # time from a goal's acceptance to the start of its motion [s]
 
     def unavailable_reason(self) -> str:
         if not self._client.server_is_ready():
             return f'there is no action {self.topic}'
         return self.under_way()
 
-    def start(self, motion: Motion, join: float) -> None:
+    def start(self, motion: Motion, start_delay: float) -> None:
         # forget goals of earlier motions: `_on_response` cancels them if they are accepted later
         self._goals.clear()
         self._withdrawn = None
-        super().start(motion, join)
-        # `began` is inf until the goal is accepted
-        self._wait, self.began = join, math.inf
+        super().start(motion, start_delay)
+        # `start_time` is inf until the goal is accepted
+        self._start_delay, self.start_time = start_delay, math.inf
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         name, sent_at = uuid4().bytes, self.context.now()
@@ -97,18 +97,18 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         is_of_motion, withdrawn = name in self._goals, self._withdrawn
         if handle.accepted:
             # the motion was stopped before this response, but the joints move: brake below
-            if is_of_motion and withdrawn and not self.released and self._has_left(withdrawn[0]):
+            if is_of_motion and withdrawn and not self.released and self._left_start(withdrawn[0]):
                 self._withdrawn = None
                 self._begin(withdrawn[0], braking=False)
-                self.began = math.inf
+                self.start_time = math.inf
             # cancel a goal that nothing supervises; after a release, braking may run to its end
             if not is_of_motion or self._withdrawn or self.released and not self._braking:
                 handle.cancel_goal_async()
             # the response time of the last goal measures the current delay of the controller
             else:
                 self.receive_delay = RECEIVE_DELAY + self.context.now() - sent_at
-                if math.isinf(self.began):
-                    self.began = self.context.now() + self._wait
+                if math.isinf(self.start_time):
+                    self.start_time = self.context.now() + self._start_delay
             if is_of_motion:
                 self._goals[name] = handle
                 handle.get_result_async().add_done_callback(
@@ -124,7 +124,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             for before in filter(None, self._goals.values()):
                 before.cancel_goal_async()
 
-    def _has_left(self, motion: Motion) -> bool:
+    def _left_start(self, motion: Motion) -> bool:
         """Return whether the joints are known to have left the start of a motion."""
         states = self.context.joint_states
         distance = np.abs(states.difference(self.joints, motion.at(0.0).position)).max()
@@ -146,7 +146,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         self.release(f"controller '{self.name}' {did} the motion: "
                      f'{result.error_string or "no reason given"} ({result.error_code})')
 
-    def unanswered(self) -> str:
+    def unanswered_reason(self) -> str:
         # not `None in ...`: == between a handle of rclpy and None raises AttributeError
         if any(handle is None for handle in self._goals.values()):
             return f"controller '{self.name}' has not answered the goal request"
@@ -155,7 +155,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         return ''
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
-        if self.began < math.inf:
+        if self.start_time < math.inf:
             super().stop(limits, bounds)
         # no goal is known to be accepted: assume that the joints are at the start
         else:

@@ -33,35 +33,35 @@ class RobotControllers:
         kind, group, topic = (context.parameters[f'{name}.{field}']
                               for field in ('kind', 'group', 'topic'))
         joints = active_joints(robot, group)
-        if shared := self.sharing(joints):
+        if shared := self.controllers_of(joints):
             raise IKError(f"it has joints of controller '{shared[0].name}'")
-        made = KINDS[kind](name, joints, topic, context)
+        new = KINDS[kind](name, joints, topic, context)
         # both would follow each command on the topic, unless commands name the joints
         for other in self.controllers:
-            if other.topic == made.topic and not (made.by_name and other.by_name):
-                made.close()
-                raise IKError(f"its topic {made.topic} is that of controller '{other.name}'")
-        self.controllers.append(made)
+            if other.topic == new.topic and not (new.names_joints and other.names_joints):
+                new.close()
+                raise IKError(f"its topic {new.topic} is that of controller '{other.name}'")
+        self.controllers.append(new)
 
-    def sharing(self, joints: Iterable[str]) -> list[Controller]:
+    def controllers_of(self, joints: Iterable[str]) -> list[Controller]:
         """Return the controllers that move any of the joints."""
         return [one for one in self.controllers if not {*joints}.isdisjoint(one.joints)]
 
     def choose(self, joints: Collection[str]) -> list[Controller]:
         """Return the controllers of the joints; raises RequestError if a joint has none."""
-        chosen = self.sharing(joints)
-        if left := {*joints} - {joint for one in chosen for joint in one.joints}:
-            raise RequestError(Status.CONTROL_FAILED, self.lack(left))
+        chosen = self.controllers_of(joints)
+        if missing := {*joints} - {joint for one in chosen for joint in one.joints}:
+            raise RequestError(Status.CONTROL_FAILED, self.no_controller_text(missing))
         return chosen
 
-    def lack(self, joints: Iterable[str]) -> str:
+    def no_controller_text(self, joints: Iterable[str]) -> str:
         """Return the error text for joints that no controller moves; it lists the controllers."""
-        said = [f"no controller moves joint '{sorted(joints)[0]}'", *self.faults[:1]]
+        texts = [f"no controller moves joint '{sorted(joints)[0]}'", *self.faults[:1]]
         if self.controllers:
-            said.append('controllers: ' + ', '.join(f"'{one.name}'" for one in self.controllers))
+            texts.append('controllers: ' + ', '.join(f"'{one.name}'" for one in self.controllers))
         elif not self.faults:
-            said.append('parameter controllers is empty')
-        return '; '.join(said)
+            texts.append('parameter controllers is empty')
+        return '; '.join(texts)
 
     def close(self) -> None:
         """Destroy the publishers, clients and timers of all controllers."""

@@ -16,13 +16,13 @@ from ros2_ik.core import Array, Motion, MotionLimits, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.topics import listening_nodes
-from ros2_ik.node.controllers.trajectory_controller import PERIOD
+from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import FromServo, Knot, PlayerState, ServoOutput
 from ros2_ik.node.servo.player import Player
 
 ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
-POLL_PERIOD = 2e-3     # between two checks for these parameters [s]
+PARAMETER_POLL_PERIOD = 2e-3     # between two checks for these parameters [s]
 UNKNOWN = '_NODE_NAME_UNKNOWN_'   # rclpy's name of a node that has not been discovered yet
 _PLAYER_NUMBERS = count()
 
@@ -31,7 +31,7 @@ class Stream(Controller):
     """Sends motions to the servo's process, so that the node's callbacks delay no commands."""
 
     # hold the start first: otherwise, if the first commands are lost, the next one is a step
-    least_join = 0.1
+    min_start_delay = 0.1
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -40,7 +40,7 @@ class Stream(Controller):
         self._open()
 
     def _open(self) -> None:
-        self._unavailable, self.made = "the servo's process is still starting", time.monotonic()
+        self._unavailable, self.made_at = "the servo's process is still starting", time.monotonic()
         self.context.servo.call(Loop.open_player, self._player, self.output,
                                 self.context.parameters.command_period)
 
@@ -63,13 +63,14 @@ class Stream(Controller):
     def unavailable_reason(self) -> str:
         return self._unavailable
 
-    def start(self, motion: Motion, join: float) -> None:
-        # hold the start for `join` [s], while the joints of other controllers reach their start
-        self._begin(motion, braking=False, join=join)
-        # The player interpolates between these states by cubic polynomials. With states PERIOD
+    def start(self, motion: Motion, start_delay: float) -> None:
+        # hold the start for `start_delay` [s], while joints of other controllers reach their start
+        self._begin(motion, braking=False, start_delay=start_delay)
+        # The player interpolates these states by cubic polynomials. With states POINT_PERIOD
         # apart, the polynomials would exceed the acceleration limits by 7 % (default jerk limit).
-        times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD / 2))])
-        states = [motion.at(max(time - join, 0.0)) for time in times]
+        starts = [0.0, start_delay] if start_delay else [0.0]
+        times = np.array([*starts, *(start_delay + motion.times(POINT_PERIOD / 2))])
+        states = [motion.at(max(time - start_delay, 0.0)) for time in times]
         self._call(Player.play, self.output, times, np.array([state.position for state in states]),
                    np.array([state.velocity for state in states]), motion.is_curved)
 
@@ -112,8 +113,8 @@ class JointStateOutput(ServoOutput):
 class JointStateStream(Stream):
     """Streams JointState messages with positions and velocities, which many simulators accept."""
 
-    usual_topic = 'joint_command'
-    by_name = True
+    default_topic = 'joint_command'
+    names_joints = True
 
     @property
     def output(self) -> JointStateOutput:
@@ -145,8 +146,7 @@ class PositionController(Stream):
     order, joints would move to positions meant for other joints.
     """
 
-    usual_topic = '{}/commands'
-
+    default_topic = '{}/commands'
     _order: tuple[int, ...] = ()
 
     def __init__(self, *arguments: Any) -> None:
@@ -157,20 +157,20 @@ class PositionController(Stream):
             callback_group=self.context.callback_group)
 
     async def prepare(self) -> None:
-        end, asked, self._order = time.monotonic() + ANSWER_TIMEOUT, None, ()
-        while asked is None or not asked.done():
+        end, request, self._order = time.monotonic() + ANSWER_TIMEOUT, None, ()
+        while request is None or not request.done():
             # DDS may discover the controller's service later than its subscription
-            if asked is None and self._client.service_is_ready():
-                asked = self._client.call_async(GetParameters.Request(names=['joints']))
-            elif asked is None and not self._controller_listens():
+            if request is None and self._client.service_is_ready():
+                request = self._client.call_async(GetParameters.Request(names=['joints']))
+            elif request is None and not self._controller_listens():
                 return
             if time.monotonic() > end:
                 raise RequestError(
                     Status.CONTROL_FAILED, f'controller {self._node_name} did not return '
                     'parameter joints, the order of the commanded positions, within '
                     f'{ANSWER_TIMEOUT:g} s; nothing was moved')
-            await self.context.pause(POLL_PERIOD)
-        answer = asked.result()
+            await self.context.pause(PARAMETER_POLL_PERIOD)
+        answer = request.result()
         if not answer.values or answer.values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
             return
         theirs = list(answer.values[0].string_array_value)

@@ -12,7 +12,7 @@ from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 
 # a best-effort subscription matches every publisher
-ANY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
+BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_IN_TRANSIT = 100   # own messages that have been published, but not received back
 READ_PERIOD = 0.05     # between two reports that are read; up to 1,000/s are received [s]
 MIN_FACTOR = 1e-3      # minimum speed scaling; a smaller factor counts as 0
@@ -28,15 +28,15 @@ class CommandTopic:
     """
     Publisher of commands to a controller, and subscriber to the commands of other clients.
 
-    Calls `on_other(message, topic)` for each command of another client, since it replaces this
+    Calls `on_foreign(message, topic)` for each command of another client, since it replaces this
     node's command in the controller. `context.listeners` counts this node's own subscriptions by
     topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the controller's
     own node counts: DDS may have found other subscribers, but not yet the controller.
     """
 
     def __init__(self, context: Any, message_type: type, topic: str, depth: int,
-                 on_other: Callable[[object, str], None]) -> None:
-        self._node, self._type, self._on_other = context.node, message_type, on_other
+                 on_foreign: Callable[[object, str], None]) -> None:
+        self._node, self._type, self._on_foreign = context.node, message_type, on_foreign
         # reliable and volatile: matches every subscription but a transient_local one
         self._publisher = context.node.create_publisher(message_type, topic,
                                                         QoSProfile(depth=depth))
@@ -47,7 +47,7 @@ class CommandTopic:
         self._is_connected = False
         self._listeners[self.name] += 1
         self._subscription = context.node.create_subscription(
-            message_type, topic, self._take, ANY, raw=True,
+            message_type, topic, self._take, BEST_EFFORT, raw=True,
             callback_group=context.callback_group)
 
     def publish(self, message: object) -> None:
@@ -67,7 +67,7 @@ class CommandTopic:
         # Deserializing and serializing removes padding that the middleware may have added.
         message = deserialize_message(data, self._type)
         if not self._is_own(serialize_message(message)):
-            self._on_other(message, self.name)
+            self._on_foreign(message, self.name)
 
     def _is_own(self, data: bytes) -> bool:
         if data not in self._own:

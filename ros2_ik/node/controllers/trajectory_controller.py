@@ -23,7 +23,7 @@ from ros2_ik.node.servo.messages import Knot, ServoOutput
 MIN_INTERVAL = 1e-3   # minimum time before the first and before the last point [s]
 # time between two points of a trajectory [s]; at the default limits, the controller's quintic
 # interpolation then stays within 1e-5 rad of the motion
-PERIOD = 0.03
+POINT_PERIOD = 0.03
 STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
@@ -78,7 +78,7 @@ class JointTrajectoryController(Controller):
     to rest, and stays within the limits from either state.
     """
 
-    usual_topic = '{}/joint_trajectory'
+    default_topic = '{}/joint_trajectory'
     is_action: ClassVar[bool] = False    # True: `topic` names an action
     receive_delay = RECEIVE_DELAY
 
@@ -124,10 +124,10 @@ class JointTrajectoryController(Controller):
         if self.foreign_goal:
             return f'nothing was moved: another client has a goal under way on {self.foreign_goal}'
         # joint_states do not suffice: a moving arm is at rest for a moment when it reverses
-        left = self._foreign_until - self.context.now()
-        if left > 0:
+        remaining = self._foreign_until - self.context.now()
+        if remaining > 0:
             return ('nothing was moved: a trajectory of another client, or of a servo whose '
-                    f"process died, for controller '{self.name}' lasts for {left:.2g} s more")
+                    f"process died, for controller '{self.name}' lasts for {remaining:.2g} s more")
         return ''
 
     @property
@@ -161,10 +161,10 @@ class JointTrajectoryController(Controller):
 
     # -- commands -------------------------------------------------------------------------
 
-    def start(self, motion: Motion, join: float) -> None:
-        # the message begins with `join` seconds in which the joints reach the motion's start
-        self._begin(motion, braking=False, join=join)
-        self.send_trajectory(trajectory_message(motion, join))
+    def start(self, motion: Motion, start_delay: float) -> None:
+        # the message begins with `start_delay` seconds, in which joints reach the motion's start
+        self._begin(motion, braking=False, start_delay=start_delay)
+        self.send_trajectory(trajectory_message(motion, start_delay))
         self._sent_at = self.context.now()
 
     def send_trajectory(self, message: JointTrajectory) -> None:
@@ -186,15 +186,15 @@ class JointTrajectoryController(Controller):
     def _follows(self) -> bool:
         """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
         found = self._tracking()
-        return found.aside <= PATH_TOLERANCE and round(found.delay, 3) <= USUAL_DELAY
+        return found.path_error <= PATH_TOLERANCE and round(found.delay, 3) <= USUAL_DELAY
 
     def _tracking(self) -> Tracking:
-        # the motion may have begun up to the goal's response time before `began`
+        # the motion may have begun up to the goal's response time before `start_time`
         return tracking(self.joints, self.commanded, self.context.joint_states,
                         -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
 
-    def _correct_begin(self) -> None:
-        """Correct `began` by the measured joints, if the response to the goal was late."""
+    def _correct_start_time(self) -> None:
+        """Correct `start_time` by the measured joints, if the response to the goal was late."""
         states, late = self.context.joint_states, self.receive_delay - RECEIVE_DELAY
         # a prompt response leaves no doubt about the start; on a curve, the joints may fit several
         # start times
@@ -203,20 +203,20 @@ class JointTrajectoryController(Controller):
         found = self._tracking()
         # joints that are still at the start do not show when the motion began
         moved = np.abs(states.difference(self.joints, self.motion.at(0.0).position)).max()
-        if found.delay < -MAX_LEAD and found.aside <= PATH_TOLERANCE < moved:
+        if found.delay < -MAX_LEAD and found.path_error <= PATH_TOLERANCE < moved:
             early = min(-found.delay, late)
-            self.began -= early
+            self.start_time -= early
             self.receive_delay -= early
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
-        self._correct_begin()
+        self._correct_start_time()
         now, motion, measured = self.context.now(), self.motion, self._measured()
         # on a curve, a joint may have opposite velocities in the states below: it must reverse
         may_reverse, on_path = motion.is_curved, True
         if measured:
             # the state nearest to the measured positions, of those commanded so far
             nearest = motion.at(nearest_time(motion, measured.position,
-                                             min(now - self.began, motion.duration)))
+                                             min(now - self.start_time, motion.duration)))
         if measured is None or self._follows():
             # the controller may start from any command between USUAL_DELAY ago and the receipt
             at = self.commanded(now - USUAL_DELAY / 2)
@@ -241,37 +241,37 @@ class JointTrajectoryController(Controller):
         if on_path and passes_goal(braking, motion, self.rest_at - now):
             return
         # remaining time of the initial move to the start of the motion [s]
-        joining = max(self.began - now, 0.0)
+        remaining_delay = max(self.start_time - now, 0.0)
         braking = stopped_within(braking, bounds)
         self._begin(braking, braking=True)
-        self.send_trajectory(braking_message(braking, joining))
+        self.send_trajectory(braking_message(braking, remaining_delay))
 
     def close(self) -> None:
         self._commands.close()
         self.context.node.destroy_subscription(self._goal_states)
 
 
-def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:
+def trajectory_message(motion: Motion, start_delay: float = 0.0) -> JointTrajectory:
     """
     Return a motion as a trajectory that starts on receipt (stamp 0).
 
-    With `wait` > 0, the joints first move to the start of the motion within `wait` [s]. No point
-    has time 0, which would command a step. The last point has velocity 0.
+    With `start_delay` > 0, the joints first move to the start of the motion in this time [s]. No
+    point has time 0, which would command a step. The last point has velocity 0.
     """
-    times = [*([0.0] if wait else []), *motion.times(PERIOD).tolist()]
+    times = [*([0.0] if start_delay else []), *motion.times(POINT_PERIOD).tolist()]
     return JointTrajectory(joint_names=list(motion.joints),
-                           points=[_point(motion, time, wait) for time in times])
+                           points=[_point(motion, time, start_delay) for time in times])
 
 
-def braking_message(motion: Motion, least: float) -> JointTrajectory:
+def braking_message(motion: Motion, min_duration: float) -> JointTrajectory:
     """
-    Return a trajectory to the end of a braking motion, at least `least` [s] long.
+    Return a trajectory to the end of a braking motion, at least `min_duration` [s] long.
 
     The controller interpolates from its current state to the end by a cubic polynomial. Points in
     between would be right for one time of receipt only. The only other points are at the times
     when some joints stop before the end.
     """
-    end = max(motion.duration, PERIOD, least)
+    end = max(motion.duration, POINT_PERIOD, min_duration)
     times = {max(time, MIN_INTERVAL) for time in motion.rests if time < end - MIN_INTERVAL}
     points = [_point(motion, time) for time in (*sorted(times), end)]
     for point in points:
@@ -280,11 +280,11 @@ def braking_message(motion: Motion, least: float) -> JointTrajectory:
     return JointTrajectory(joint_names=list(motion.joints), points=points)
 
 
-def _point(motion: Motion, time: float, wait: float = 0.0) -> JointTrajectoryPoint:
+def _point(motion: Motion, time: float, delay: float = 0.0) -> JointTrajectoryPoint:
     state = motion.at(time)
     return JointTrajectoryPoint(
         positions=state.position.tolist(), velocities=state.velocity.tolist(),
-        accelerations=state.acceleration.tolist(), time_from_start=duration_message(wait + time))
+        accelerations=state.acceleration.tolist(), time_from_start=duration_message(delay + time))
 
 
 def duration_message(seconds: float) -> Duration:

@@ -40,7 +40,7 @@ class CheckState(Endpoint):
         q, checker = self._check(robot, state, request.group, response)
         outside = _outside(robot, q, _joints(robot, request.group))
         response.outside_limits = [joint.name for joint in outside]
-        response.not_checked = _gaps(checker)
+        response.not_checked = _unchecked(checker)
         response.valid = not (response.contacts or response.outside_limits)
         set_status(response, Status.SUCCESS, '; '.join(_sentences(response, outside, q)))
 
@@ -52,7 +52,7 @@ class CheckState(Endpoint):
         # as in MoveIt, an unknown group means all joints
         group = request.group_name if request.group_name in robot.groups else ''
         _, checker = self._check(robot, state, group, response)
-        for text in _gaps(checker):
+        for text in _unchecked(checker):
             self.node.get_logger().warning(f'check_state_validity: {text}',
                                            throttle_duration_sec=5.0)
         response.constraint_result = self._results(request.constraints, state)
@@ -70,8 +70,8 @@ class CheckState(Endpoint):
         """
         checker = self.scene.checker(state.scene)
         joints = _joints(robot, group)
-        needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
-        q = self.current_state.start(robot, state.given, needed | joints).q
+        required = frozenset(robot.joint_names) if checker is None else checker.moving_joints
+        q = self.current_state.start(robot, state.given, required | joints).q
         contacts = checker.in_collision(q) if checker else ()
         if group:
             bodies = _bodies(robot, state.scene, joints)
@@ -82,12 +82,12 @@ class CheckState(Endpoint):
 
     def _results(self, constraints: Constraints,
                  state: StateInScene) -> list[ConstraintEvalResult]:
-        asked = [*functions_of(constraints, state.scene, self.transforms.locate)]
-        robot = framed_robot(state.scene, named_frames(chain.from_iterable(asked)))
+        function_lists = [*functions_of(constraints, state.scene, self.transforms.locate)]
+        robot = framed_robot(state.scene, named_frames(chain.from_iterable(function_lists)))
         # joints on which the constraints depend need known positions
-        bound = [hard_constraints(functions, robot) for functions in asked]
-        needed = frozenset[str]().union(*(one.moved_by for each in bound for one in each))
-        at = Configuration(robot, self.current_state.start(robot, state.given, needed).q)
+        bound = [hard_constraints(functions, robot) for functions in function_lists]
+        required = frozenset[str]().union(*(one.moved_by for each in bound for one in each))
+        at = Configuration(robot, self.current_state.start(robot, state.given, required).q)
         reports = [[constraint_report(one, at) for one in each] for each in bound]
         return [ConstraintEvalResult(result=all(report.holds for report in each),
                                      distance=sum((report.violation for report in each), 0.0))
@@ -98,7 +98,7 @@ def _joints(robot: Robot, group: str) -> frozenset[str]:
     return frozenset(robot.group(group).joint_names if group else robot.joint_names)
 
 
-def _gaps(checker: CollisionChecker | None) -> list[str]:
+def _unchecked(checker: CollisionChecker | None) -> list[str]:
     return [COLLISIONS_OFF] if checker is None else list(not_checked(checker))
 
 
@@ -117,7 +117,7 @@ def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:
 def _sentences(response: Service.Response, outside: list[Joint], q: Array) -> list[str]:
     contacts = [f"'{c.contact_body_1}' touches '{c.contact_body_2}', {c.depth:.3g} m deep"
                 for c in response.contacts]
-    said = contacts[:3] + [f'{len(contacts) - 3} more contacts'] * (len(contacts) > 3)
-    said += [f"joint '{joint.name}' is outside its limits: at {q[joint.index]:.7g}, allowed "
-             f'{joint.lower:.7g} to {joint.upper:.7g}' for joint in outside]
-    return said or ['no contacts, and all joints are within their limits']
+    sentences = contacts[:3] + [f'{len(contacts) - 3} more contacts'] * (len(contacts) > 3)
+    sentences += [f"joint '{joint.name}' is outside its limits: at {q[joint.index]:.7g}, allowed "
+                  f'{joint.lower:.7g} to {joint.upper:.7g}' for joint in outside]
+    return sentences or ['no contacts, and all joints are within their limits']

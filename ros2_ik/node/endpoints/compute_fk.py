@@ -48,8 +48,8 @@ class ComputeFK(Endpoint):
             or [tip_name(robot, '', self.parameters)]
         frame = reference(robot, state.scene, frame_id, self.transforms.locate)
         # only joints between the frame and a link need known positions
-        needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
-        q = self.current_state.start(robot, state.given, needed).q
+        required = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
+        q = self.current_state.start(robot, state.given, required).q
         at = Configuration(robot, q, robot.scratch_data())
         origin = frame.placement(at)
         head = self.header(frame_id.removeprefix('/') or robot.root_frame)

@@ -26,23 +26,23 @@ class ComputeIK(IKEndpoint):
         """Answer ~/compute_ik."""
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
-        question = await self.when_ready(lambda: self.read(request))
-        await self.solve(question, response, stops, 'service compute_ik')
+        prepared = await self.when_ready(lambda: self.read(request))
+        await self.solve(prepared, response, stops, 'service compute_ik')
 
     async def answer_moveit(self, request: GetPositionIK.Request,
                             response: GetPositionIK.Response) -> None:
         """Answer as move_group's compute_ik does: the solution has all joints of the robot."""
         asked, answer = request.ik_request, Service.Response()
-        question = await self.when_ready(lambda: self._read(asked))
+        prepared = await self.when_ready(lambda: self._read(asked))
         # `stops` is 0, since this service never moves the robot
-        solution = await self.solve(question, answer, 0, 'service solve_ik')
+        solution = await self.solve(prepared, answer, 0, 'service solve_ik')
         status = Status(answer.status)
         # MoveIt's type has no field for links that were not checked: the message names them
         notes = self.scene.left_out if asked.avoid_collisions else []
         set_status(response, Status.NO_IK_SOLUTION if status in SEARCH_FAILED else status,
                    '; '.join([answer.message, *notes]))
         if status is Status.SUCCESS:
-            robot = question.robot
+            robot = prepared.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
             fill_state(response.solution, joints, joints, self.header(robot.root_frame))
 

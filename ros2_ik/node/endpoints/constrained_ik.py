@@ -39,8 +39,8 @@ class ConstrainedIK(IKEndpoint):
     # -- callbacks of the action server ---------------------------------------------------
 
     def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
-        if asked := self._goals.get(id(handle), (handle, None))[1]:
-            self.pool.cancel(asked.path or asked.search)
+        if prepared := self._goals.get(id(handle), (handle, None))[1]:
+            self.pool.cancel(prepared.path or prepared.search)
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: ServerGoalHandle) -> SolveConstrainedIK.Result:
@@ -63,10 +63,10 @@ class ConstrainedIK(IKEndpoint):
     async def _answer(self, handle: ServerGoalHandle, result: SolveConstrainedIK.Result) -> None:
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
-        asked = await self.when_ready(lambda: self._read(handle))
-        self._goals[id(handle)] = handle, asked
+        prepared = await self.when_ready(lambda: self._read(handle))
+        self._goals[id(handle)] = handle, prepared
         await self.solve(
-            asked, result, stops, 'action solve_constrained_ik',
+            prepared, result, stops, 'action solve_constrained_ik',
             lambda: 'cancelled' if handle.is_cancel_requested else '')
 
     def _read(self, handle: ServerGoalHandle) -> PreparedRequest:
@@ -76,12 +76,12 @@ class ConstrainedIK(IKEndpoint):
 
     def _publish(self) -> None:
         """Publish the feedback of all open goals."""
-        for handle, asked in self._goals.values():
+        for handle, prepared in self._goals.values():
             feedback = SolveConstrainedIK.Feedback(phase='searching')
-            if asked:
-                if asked.newest is not None:
-                    fill_progress(feedback, asked.newest, asked.search.problem,
-                                  self.header(asked.robot.root_frame))
-                feedback.phase = asked.phase
-                feedback.seconds = time.monotonic() - asked.search.budget.started
+            if prepared:
+                if prepared.newest is not None:
+                    fill_progress(feedback, prepared.newest, prepared.search.problem,
+                                  self.header(prepared.robot.root_frame))
+                feedback.phase = prepared.phase
+                feedback.seconds = time.monotonic() - prepared.search.budget.started
             handle.publish_feedback(feedback)

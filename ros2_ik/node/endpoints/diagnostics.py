@@ -6,8 +6,8 @@ from std_msgs.msg import Bool
 from ros2_ik.node.endpoints.endpoint import Endpoint, LATCHED, publisher, timer
 from ros2_ik.node.servo.messages import OFF
 
-PERIOD = 1.0            # of the diagnostics messages [s]
-CHECK_PERIOD = 0.1      # between two checks for ~/ready [s]
+DIAGNOSTICS_PERIOD = 1.0            # of the diagnostics messages [s]
+READY_CHECK_PERIOD = 0.1      # between two checks for ~/ready [s]
 Values = dict[str, object]
 
 
@@ -21,10 +21,10 @@ class Diagnostics(Endpoint):
 
     def offer(self) -> None:
         self._publisher = publisher(self.node, DiagnosticArray, '/diagnostics')
-        timer(self.node, PERIOD, self._publish)
+        timer(self.node, DIAGNOSTICS_PERIOD, self._publish)
         self._last_ready: bool | None = None
         self._ready = publisher(self.node, Bool, '~/ready', LATCHED)
-        timer(self.node, CHECK_PERIOD, self._check_ready)
+        timer(self.node, READY_CHECK_PERIOD, self._check_ready)
 
     def _publish(self) -> None:
         """Publish the current state of the robot, of joint_states and of the servo."""

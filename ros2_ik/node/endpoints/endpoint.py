@@ -31,7 +31,7 @@ from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 from ros2_ik.node.workers.pool import Pool
 
-DISCOVERY_TIME = 2.0    # for DDS to discover other nodes that offer a service [s]
+OFFER_DELAY = 2.0    # for DDS to discover other nodes that offer a service [s]
 
 # Request queue of each service. When the queue is full, DDS drops older requests silently. Fast
 # DDS sends each response to all clients of a service, so clients need queues of the same length.
@@ -104,7 +104,7 @@ class Endpoint:
 
     def offer_as_moveit(self, name: str, count: Callable[[str], int],
                         offer: Callable[[], object]) -> None:
-        """Call `offer` after DISCOVERY_TIME if moveit_names is set and `count(name)` is 0."""
+        """Call `offer` after OFFER_DELAY if moveit_names is set and `count(name)` is 0."""
         if not self.parameters.moveit_names:
             return
 
@@ -115,7 +115,7 @@ class Endpoint:
                                                'parameter moveit_names does not add it')
             else:
                 offer()
-        waiting = timer(self.node, DISCOVERY_TIME, decide)
+        waiting = timer(self.node, OFFER_DELAY, decide)
 
     async def respond(self, service: str, fill: Fill[Request, Response], request: Request,
                       response: Response) -> Response:

@@ -46,7 +46,7 @@ from ros2_ik.node.workers.pool import OnProgress, UnansweredError
 from ros2_ik.node.workers.serve import AnySearch
 from ros2_ik.srv import ComputeIK
 
-BOUND = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
+BOUND_NOTE = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
 MAX_PENDING = 64        # maximum number of open searches in the workers
 # CPU time of a search before it is sent to a worker [s]; sending takes longer than this time
 SLICE = 0.002
@@ -58,10 +58,10 @@ class PreparedRequest(World):
     """
     A parsed request or goal and its search, which has not been started.
 
-    - `robot`, `known`: the robot and the node's scene when the request was read.
+    - `robot`, `node_scene`: the robot and the node's scene when the request was read.
     - `execute`: whether to move the robot to the solution.
-    - `free`: joints that the search moves.
-    - `needed`: joints on whose start positions the solution depends.
+    - `active_joints`: joints that the search moves.
+    - `required_joints`: joints on whose start positions the solution depends.
     - `notes`: texts for the answer's message.
     - `path`: the search for the straight path to the target, whose end is the solution; None
       without `straight`.
@@ -70,9 +70,9 @@ class PreparedRequest(World):
     """
 
     def __init__(self, request: IKRequest, robot: Robot, checker: CollisionChecker | None,
-                 state: CurrentState, known: Scene, execute: bool) -> None:
+                 state: CurrentState, scene: Scene, execute: bool) -> None:
         super().__init__(robot, checker=checker)
-        self.request, self.known, self.execute, self._state = request, known, execute, state
+        self.request, self.node_scene, self.execute, self._state = request, scene, execute, state
         self.path: PathSearch | None = None
         self.newest: IKSolution | None = None
         self.phase = 'searching'
@@ -80,8 +80,8 @@ class PreparedRequest(World):
 
     def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
               checked: frozenset[str]) -> Array:
-        """Return q (nq,), the seed completed from joint_states; set `free`, `needed`, `notes`."""
-        self.free, self.needed = free, needed
+        """Return q (nq,), the seed completed from joint_states; set `notes` and the joint sets."""
+        self.active_joints, self.required_joints = free, needed
         q, self.notes = self._state.start(self.robot, request.seed, needed, free, checked)
         return q
 
@@ -106,48 +106,48 @@ class IKEndpoint(Endpoint):
         if message.execute and not parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
-        question = PreparedRequest(request, robot, checker, self.current_state,
+        prepared = PreparedRequest(request, robot, checker, self.current_state,
                                    self.scene.current.scene, message.execute)
-        free, problem = question.free, question.search.problem
+        free, problem = prepared.active_joints, prepared.search.problem
         tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
-        question.notes = [*tips, *question.notes]
+        prepared.notes = [*tips, *prepared.notes]
         # a straight path starts at the seed, so the joints that move need known positions
         if message.straight:
             self.current_state.start(robot, request.seed, frozenset(problem.joint_names))
-            question.path = _path_search(message, problem, parameters)
+            prepared.path = _path_search(message, problem, parameters)
         if message.execute:
             known = self.current_state.known_values(robot)
-            question.notes += [
+            prepared.notes += [
                 f"no joint_states of joint '{name}': checks use its position in the seed"
                 for name in request.seed if name not in known and name not in free]
-            for name in sorted(free | question.needed):
+            for name in sorted(free | prepared.required_joints):
                 if contradiction := self.joint_states.contradiction(name):
                     raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
-        return question
+        return prepared
 
-    def read_moveit(self, asked: PositionIKRequest, state: StateInScene) -> PreparedRequest:
+    def read_moveit(self, request: PositionIKRequest, state: StateInScene) -> PreparedRequest:
         """Parse a request of MoveIt's type; `state` is its parsed robot_state; raises IKError."""
-        return self.read(compute_ik_request(asked, state.scene, self.parameters,
+        return self.read(compute_ik_request(request, state.scene, self.parameters,
                                             self.transforms.locate), state)
 
     # -- search ---------------------------------------------------------------------------
 
-    async def _search(self, question: PreparedRequest) -> tuple[IKSolution, Motion | None]:
+    async def _search(self, prepared: PreparedRequest) -> tuple[IKSolution, Motion | None]:
         """
         Run a short search in this thread, others from scratch in a worker; raises RequestError.
 
         Returns the solution and, for a straight path, the motion along it.
         """
-        search, path = question.search, question.path
+        search, path = prepared.search, prepared.path
         if path is None and _run_slice(search):
             return search.solution(), None
         try:
-            found = await self.by_worker(path or search, partial(setattr, question, 'newest'))
+            found = await self.by_worker(path or search, partial(setattr, prepared, 'newest'))
             return _end_of_path(path, found) if path else (found, None)
         # no answer from the worker: use the solution in its last report, or this thread's attempt
         except UnansweredError as error:
-            newest = question.newest
+            newest = prepared.newest
             best = newest if newest and newest.success else search.solution()
             return best if best.success else replace(
                 best, status=error.status, message=str(error),
@@ -172,39 +172,39 @@ class IKEndpoint(Endpoint):
 
     # -- answer and motion ----------------------------------------------------------------
 
-    async def solve(self, question: PreparedRequest, answer: ComputeIK.Response, stops: int,
-                    who: str, cancelled: Callable[[], str] = lambda: '') -> IKSolution:
+    async def solve(self, prepared: PreparedRequest, answer: ComputeIK.Response, stops: int,
+                    requester: str, cancelled: Callable[[], str] = lambda: '') -> IKSolution:
         """
         Search, and write the solution into a ComputeIK response or the action's result.
 
         The solution is also published and returned. With execute, the robot moves to the solution.
-        `stops` is the value of MotionExecutor.stops when the request arrived; `who` names the
-        service or action; `cancelled` returns a reason to stop, or ''. Raises RequestError.
+        `stops` is the value of MotionExecutor.stops when the request arrived; `requester` names
+        the service or action; `cancelled` returns a reason to stop, or ''. Raises RequestError.
         """
-        solution, way = await self._search(question)
-        question.newest = solution
-        notes, problem = question.notes, question.search.problem
-        if question.execute and not solution.success and 'max_joint_change' in solution.message:
-            notes = [BOUND, *notes]
-        head = self.header(question.robot.root_frame)
+        solution, path_motion = await self._search(prepared)
+        prepared.newest = solution
+        notes, problem = prepared.notes, prepared.search.problem
+        if prepared.execute and not solution.success and 'max_joint_change' in solution.message:
+            notes = [BOUND_NOTE, *notes]
+        head = self.header(prepared.robot.root_frame)
         fill_answer(answer, solution, problem, head, notes)
         if not solution.success:
             return solution
         if self.solutions.get_subscription_count():
             self.solutions.publish(solution_message(answer, solution, problem, head))
-        if not question.execute:
+        if not prepared.execute:
             return solution
-        question.phase, request, checker = 'moving', question.request, problem.checker
-        outcome = self._refusal(question, solution) or await self.motions.run(MotionRequest(
-            question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
+        prepared.phase, request, checker = 'moving', prepared.request, problem.checker
+        outcome = self._refusal(prepared, solution) or await self.motions.run(MotionRequest(
+            prepared.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', request.avoid_collisions,
             # adds the request's attached objects and allowed collisions to the node's scene
-            partial(checker.scene.rebased, question.known) if checker else None,
-            stops, who, cancelled=cancelled, assumed=request.seed,
-            max_joint_change=request.options.max_joint_change or {}, way=way))
+            partial(checker.scene.rebased, prepared.node_scene) if checker else None,
+            stops, requester, cancelled=cancelled, assumed=request.seed,
+            max_joint_change=request.options.max_joint_change or {}, path_motion=path_motion))
         set_status(answer, outcome.status, f'{answer.message}; {outcome.message}')
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
-                                           self.header(question.robot.root_frame))
+                                           self.header(prepared.robot.root_frame))
         answer.motion_seconds = float(outcome.motion_seconds)
         return solution
 
@@ -216,24 +216,24 @@ class IKEndpoint(Endpoint):
         here, there = (robot.to_q({name: positions}) for positions in (at, value))
         return float(np.abs(pin.difference(robot.model, here, there)).max())
 
-    def _refusal(self, question: PreparedRequest, solution: IKSolution) -> Outcome | None:
+    def _refusal(self, prepared: PreparedRequest, solution: IKSolution) -> Outcome | None:
         """
         Return the refusal of a motion if its solution may no longer hold, else None.
 
         The request's frames must not have changed meanwhile. Joints of the request that the search
         does not move must be at the positions for which the solution holds.
         """
-        if change := changed_frame(question.request.frames, question.known,
+        if change := changed_frame(prepared.request.frames, prepared.node_scene,
                                    self.scene.current.scene):
             return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; try again')
-        at, joints = self.current_state.known_values(question.robot), solution.best_joints
-        for name in sorted({*question.needed, *question.request.seed}
-                           - {*question.search.problem.joint_names}):
-            if name in at and self._distance(question.robot, name, joints[name]) > REST_TOLERANCE:
+        at, joints = self.current_state.known_values(prepared.robot), solution.best_joints
+        for name in sorted({*prepared.required_joints, *prepared.request.seed}
+                           - {*prepared.search.problem.joint_names}):
+            if name in at and self._distance(prepared.robot, name, joints[name]) > REST_TOLERANCE:
                 return Outcome(Status.INVALID_ROBOT_STATE, f"nothing was moved: joint '{name}' is "
                                f'at {at[name]}, but the solution holds for {joints[name]} only; '
                                'repeat the request with the current position')
-            if name in question.needed and name not in at:
+            if name in prepared.required_joints and name not in at:
                 return Outcome(Status.INVALID_ROBOT_STATE, "nothing was moved: the position of "
                                f"joint '{name}' is known from the seed only")
         return None

@@ -69,25 +69,25 @@ class PlanningSceneEndpoints(Endpoint):
                   response: GetPlanningScene.Response) -> None:
         """Answer GetPlanningScene with the requested components of the scene."""
         robot = self.description.current()
-        known, joints = self.scene.current, self.current_state.known_values(robot)
+        state, joints = self.scene.current, self.current_state.known_values(robot)
         head = self.header(robot.root_frame)
         # in the scene's thread: to create a message with many triangles takes seconds
         response.scene = await self.scene.in_thread(lambda: scene_message(
-            known, joints, request.components.components, head))
-        set_status(response, Status.SUCCESS, f'the scene has {contents(known.scene)}')
+            state, joints, request.components.components, head))
+        set_status(response, Status.SUCCESS, f'the scene has {contents(state.scene)}')
 
     # -- topics ~/scene_markers and monitored_planning_scene -------------------------------
 
     def _monitor(self) -> None:
         self._monitored = publisher(self.node, PlanningSceneMessage, MONITORED, 100)
 
-    def _publish(self, known: SceneState) -> None:
+    def _publish(self, state: SceneState) -> None:
         """Publish a new scene's markers and diff; called in the second thread of PlanningScene."""
-        self._markers.publish(scene_markers(known.scene))
-        last, self._published = self._published, known
+        self._markers.publish(scene_markers(state.scene))
+        last, self._published = self._published, state
         if self._monitored is not None and self._monitored.get_subscription_count():
-            robot = known.scene.robot
-            self._monitored.publish(scene_diff(last, known, self.current_state.known_values(robot),
+            robot = state.scene.robot
+            self._monitored.publish(scene_diff(last, state, self.current_state.known_values(robot),
                                                self.header(robot.root_frame)))
 
     # -- topics that change the scene; errors are logged ----------------------------------

@@ -42,28 +42,28 @@ class MotionRequest:
     A request to move joints (positions by name) of a robot.
 
     - `group`: name of the group whose joints may move; '' means all joints.
-    - `own`: adds objects and allowed collisions of the request to the node's scene for the check.
+    - `extend_scene`: adds the request's objects and allowed collisions to the node's scene.
     - `stops`: MotionExecutor.stops when the request arrived; a later stop rejects the motion.
-    - `who`: the service or action that requested the motion, for the log and for errors.
+    - `requester`: the service or action that requested the motion, for the log and for errors.
     - `velocity_scaling`: 0 means the parameter velocity_scaling.
     - `cancelled`: polled until the end; returns a reason to stop, or ''.
     - `assumed`: positions of joints without joint_states, for the collision check.
     - `max_joint_change`: maximum distance from start to goal for each joint [rad, m].
-    - `way`: a motion from the current state to `joints`; None means straight in joint space.
+    - `path_motion`: motion from the current state to `joints`; None means straight in joint space.
     """
 
     robot: Robot
     joints: Mapping[str, Any]
     group: str = ''
     avoid_collisions: bool = True
-    own: Callable[[Scene], Scene] | None = None
+    extend_scene: Callable[[Scene], Scene] | None = None
     stops: int = 0
-    who: str = ''
+    requester: str = ''
     velocity_scaling: float = 0.0
     cancelled: Callable[[], str] = lambda: ''
     assumed: Mapping[str, Any] = field(default_factory=dict)
     max_joint_change: Mapping[str, float] = field(default_factory=dict)
-    way: Motion | None = None
+    path_motion: Motion | None = None
 
 
 class MotionExecution:
@@ -84,10 +84,10 @@ class MotionExecution:
         self.sent_at = 0.0              # on the motion clock [s]
         self.reason: Outcome | None = None      # outcome of a braked motion
         self.notes: list[str] = []
-        self.world: Scene | None = None       # the node's scene at the last collision check
-        self.scene: Scene | None = None       # that scene with the additions of the request
+        self.node_scene: Scene | None = None       # the node's scene at the last collision check
+        self.checked_scene: Scene | None = None     # that scene with the additions of the request
         # running check of the remaining path in a newer scene
-        self.check_left: PathCollisionCheck | None = None
+        self.recheck: PathCollisionCheck | None = None
         self._stopped_at = 0.0          # start of braking, motion clock [s]
         self._open_at = -np.inf         # last time with an unanswered goal, motion clock [s]
 
@@ -97,16 +97,16 @@ class MotionExecution:
 
     def _outcome(self, status: Status, message: str,
                  contacts: tuple[Contact, ...] = ()) -> Outcome:
-        seconds = self.motion.duration if self.motion else 0.0
-        return Outcome(status, message, contacts, seconds, self.scene if contacts else None)
+        time = self.motion.duration if self.motion else 0.0
+        return Outcome(status, message, contacts, time, self.checked_scene if contacts else None)
 
     # -- start ----------------------------------------------------------------------------
 
-    def send(self, motion: Motion, join: float) -> None:
-        """Send a motion to the controllers; `join` is the time to reach its start [s]."""
+    def send(self, motion: Motion, start_delay: float) -> None:
+        """Send a motion to the controllers; `start_delay` is the time to reach its start [s]."""
         self.motion, self.sent_at = motion, self.now()
         for controller in self.controllers:
-            controller.start(motion.part(controller.joints), join)
+            controller.start(motion.part(controller.joints), start_delay)
 
     # -- progress -------------------------------------------------------------------------
 
@@ -116,11 +116,11 @@ class MotionExecution:
         return max((one.rest_at for one in self.controllers if not one.released),
                    default=-math.inf)
 
-    def way_left(self) -> Motion:
+    def remaining_motion(self) -> Motion:
         """Return the remaining motion, from one sample before the sample nearest to the arm."""
         motion = self.motion
         assert motion is not None
-        near = motion.at(self.now() - min(one.began for one in self.controllers)).position
+        near = motion.at(self.now() - min(one.start_time for one in self.controllers)).position
         # the measured positions; continuous joints are in the same turn as their commands
         at = near - self._measured.difference(self.joints, near)
         begin = max(nearest_time(motion, at, motion.duration)
@@ -176,26 +176,26 @@ class MotionExecution:
         late = self.now() > self.sent_at + self._parameters.arrival_timeout
         return next((text for one in self.controllers for text in (
             one.failure, one.unavailable_reason(),
-            one.unanswered() if late and math.isinf(one.began) else '') if text), '')
+            one.unanswered_reason() if late and math.isinf(one.start_time) else '') if text), '')
 
     def _tracking_fault(self) -> str:
         """Return a text if a joint does not follow or controllers are not synchronous, else ''."""
         assert self.motion is not None
-        motion, began = self.motion, min(one.began for one in self.controllers)
-        found = tracking(self.joints, lambda moment: motion.at(moment - began), self._measured)
+        motion, start_time = self.motion, min(one.start_time for one in self.controllers)
+        found = tracking(self.joints, lambda time: motion.at(time - start_time), self._measured)
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         # the path was checked as one motion of all controllers, so they must be synchronous
-        begins = [min(one.began, self.now()) for one in self.controllers]
+        begins = [min(one.start_time, self.now()) for one in self.controllers]
         if (apart := max(begins) - min(begins)) > MAX_DELAY:
             return f'the controllers are not synchronous: they started {apart:.2g} s apart'
-        if len(begins) > 1 and found.aside > limit > 0:
-            return (f'the controllers are not synchronous: a joint was {found.aside:.3g} from the '
+        if len(begins) > 1 and (away := found.path_error) > limit > 0:
+            return (f'the controllers are not synchronous: a joint was {away:.3g} from the '
                     f'common path of all joints; parameter max_tracking_error allows {limit:g}')
         if not found.error[worst] > limit > 0:
             return ''
         joint = self.joints[worst]
         at = self._measured.state([joint])[0][0]
-        commanded = motion.at(self._measured.oldest_time([joint]) - began).position[worst]
+        commanded = motion.at(self._measured.oldest_time([joint]) - start_time).position[worst]
         return (f"joint '{joint}' does not follow: it was at {at:.4g}, commanded to be at "
                 f'{commanded:.4g}, '
                 f'and {found.error[worst]:.3g} from all its commands of the last {MAX_DELAY:g} s; '
@@ -213,7 +213,7 @@ class MotionExecution:
             for one in self.controllers:
                 outcome = _add_reason(outcome, one.failure)
         # a controller may still accept a goal, and then move the arm
-        reason = next((text for one in self.controllers if (text := one.unanswered())), '')
+        reason = next((text for one in self.controllers if (text := one.unanswered_reason())), '')
         if reason:
             self._open_at = self.now()
         elif not joints:

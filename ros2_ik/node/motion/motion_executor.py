@@ -12,19 +12,19 @@ from ros2_ik.core import Array, IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.controllers.trajectory_controller import PERIOD
+from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest, Outcome
-from ros2_ik.node.motion.path_checks import blocked, PathChecks, SLICE
+from ros2_ik.node.motion.path_checks import blocked, CHECK_SLICE, PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import PlanningScene
 
-POLL_PERIOD = 0.02          # between two checks of a motion [s]
-DISCOVERY_TIME = 8.0    # for the servo's process to start and for DDS to find subscribers [s]
+SUPERVISION_PERIOD = 0.02          # between two checks of a motion [s]
+CONTROLLER_TIMEOUT = 8.0    # for the servo's process to start and for DDS to find subscribers [s]
 REST_TIMEOUT = 3.0          # for readings to show that the joints are at rest [s]
 # The joints move to the planned start by a cubic polynomial. Over a distance d in time t, the
 # acceleration is at most 6 d / t^2; with the factor 12, that is half of the acceleration limit.
-JOIN_FACTOR = 12.0
+DELAY_FACTOR = 12.0
 # minimum time at rest [s]; longer than an arm pauses when another client reverses its motion
 REST_TIME = 0.5
 
@@ -62,7 +62,7 @@ class MotionExecutor:
                               f"'{robot.name}' has no such joint")
         self._close_retired()
 
-    def remind(self) -> None:
+    def log_faults(self) -> None:
         """Log why controllers are not used."""
         if faults := '; '.join(self._controllers.faults):
             self._log.error(faults + (
@@ -144,9 +144,9 @@ class MotionExecutor:
         execution = MotionExecution(request, self._controllers.choose(joints))
         for other in self._executions:
             if (checked | {*execution.joints}) & {*other.joints}:
-                raise RequestError(Status.CONTROL_FAILED, f'a motion of {other.request.who} is '
-                                   'under way, with these joints or with joints that they could '
-                                   'collide with')
+                raise RequestError(Status.CONTROL_FAILED, f'a motion of {other.request.requester} '
+                                   'is under way, with these joints or with joints that they '
+                                   'could collide with')
         # reserved before the first await, so that no motion can acquire the joints meanwhile
         self.servo = execution
         try:
@@ -214,7 +214,7 @@ class MotionExecutor:
             execution.notes = ['the path was not checked for collisions']
         elif check := self._path_checks.begin(execution, motion,
                                               self._joints_of_others(execution)):
-            while not check.run(SLICE):
+            while not check.run(CHECK_SLICE):
                 await self._context.pause(0.0)
                 self._check(execution.request)
             if check.collision:
@@ -228,22 +228,22 @@ class MotionExecutor:
                 Status.CONTROL_FAILED, 'the robot moved away from the planned start while the '
                 'motion was checked; nothing was sent')
         limits = execution.limits.scaled(acceleration=self._parameters.acceleration_scaling)
-        join = float(np.sqrt(JOIN_FACTOR * np.abs(offset) / limits.acceleration).max())
-        execution.send(motion, max(join if join > PERIOD else 0.0,
-                                   *(one.least_join for one in execution.controllers)))
+        start_delay = float(np.sqrt(DELAY_FACTOR * np.abs(offset) / limits.acceleration).max())
+        execution.send(motion, max(start_delay if start_delay > POINT_PERIOD else 0.0,
+                                   *(one.min_start_delay for one in execution.controllers)))
         return None
 
     async def _wait_for_start(self, execution: MotionExecution) -> Array:
         """
         Wait for the controllers and for joints at rest, and return the rest positions (n,).
 
-        Raises RequestError after DISCOVERY_TIME or REST_TIMEOUT.
+        Raises RequestError after CONTROLLER_TIMEOUT or REST_TIMEOUT.
         """
         for controller in execution.controllers:
             while reason := controller.unavailable_reason():
-                if time.monotonic() > controller.made + DISCOVERY_TIME:
+                if time.monotonic() > controller.made_at + CONTROLLER_TIMEOUT:
                     raise RequestError(Status.CONTROL_FAILED, reason)
-                await self._context.pause(POLL_PERIOD)
+                await self._context.pause(SUPERVISION_PERIOD)
                 self._check(execution.request)
             await controller.prepare()
         end = time.monotonic() + REST_TIMEOUT
@@ -253,7 +253,7 @@ class MotionExecutor:
             except RequestError:
                 if time.monotonic() > end:
                     raise
-            await self._context.pause(POLL_PERIOD)
+            await self._context.pause(SUPERVISION_PERIOD)
             self._check(execution.request)
 
     def _rest(self, execution: MotionExecution) -> Array:
@@ -296,7 +296,7 @@ class MotionExecutor:
     async def _supervise(self, execution: MotionExecution) -> Outcome:
         """Supervise a motion, and stop it on a fault; return the outcome at its end."""
         while True:
-            await self._context.pause(POLL_PERIOD)
+            await self._context.pause(SUPERVISION_PERIOD)
             try:
                 if outcome := execution.supervise():
                     break
@@ -310,7 +310,7 @@ class MotionExecutor:
                     raise
                 self._log.error(traceback.format_exc())
                 execution.stop(Status.FAILURE, f'{type(error).__name__}: {error}')
-        self._log.info(f'motion by {execution.request.who} with '
+        self._log.info(f'motion by {execution.request.requester} with '
                        f'{", ".join(one.name for one in execution.controllers)}, '
                        f'{execution.now() - execution.sent_at:.2f} s: '
                        f'{Status(outcome.status).name}: {outcome.message}')

@@ -8,7 +8,7 @@ from ros2_ik.node.motion.motion_execution import MotionExecution, Outcome
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import PlanningScene
 
-SLICE = 2e-3            # computing time of a check before it yields to other callbacks [s]
+CHECK_SLICE = 2e-3            # computing time of a check before it yields to other callbacks [s]
 RECHECK_SLICE = 5e-3    # computing time of a recheck per supervision step [s]
 
 
@@ -25,14 +25,14 @@ class PathChecks:
 
         Stop the motion if its path is blocked. Raises RequestError or InvalidSceneError.
         """
-        if execution.scene is None or execution.reason:
+        if execution.checked_scene is None or execution.reason:
             return
         # a running check is finished first; a still newer scene is checked after it
-        if execution.check_left is None and execution.world is not self._scene.current.scene:
-            execution.check_left = self.begin(execution, execution.way_left(), frozenset())
-        if execution.check_left is None or not execution.check_left.run(RECHECK_SLICE):
+        if execution.recheck is None and execution.node_scene is not self._scene.current.scene:
+            execution.recheck = self.begin(execution, execution.remaining_motion(), frozenset())
+        if execution.recheck is None or not execution.recheck.run(RECHECK_SLICE):
             return
-        collision, execution.check_left = execution.check_left.collision, None
+        collision, execution.recheck = execution.recheck.collision, None
         if collision:
             where = ('the arm is in contact at its position' if collision.fraction == 0 else
                      f'ahead, at {_positions(collision, execution)}')
@@ -40,17 +40,17 @@ class PathChecks:
                            f'{_contacts(collision)}', collision.contacts)
 
     def begin(self, execution: MotionExecution, motion: Motion,
-              beside: frozenset[str]) -> PathCollisionCheck | None:
+              joints_of_others: frozenset[str]) -> PathCollisionCheck | None:
         """
         Return the check of a motion in the current scene, None without collision geometry.
 
-        `beside` are the joints of other motions and the servo: a check that depends on one of them
-        is refused. Raises RequestError or InvalidSceneError.
+        `joints_of_others` are the joints of other motions and the servo: a check that depends on
+        one of them is refused. Raises RequestError or InvalidSceneError.
         """
-        execution.world = scene = self._scene.current.scene
-        if execution.request.own:
-            scene = execution.request.own(scene)
-        execution.scene = scene
+        execution.node_scene = scene = self._scene.current.scene
+        if execution.request.extend_scene:
+            scene = execution.request.extend_scene(scene)
+        execution.checked_scene = scene
         if scene.robot.key != execution.robot.key:
             raise RequestError(Status.INVALID_ROBOT_STATE,
                                'the scene belongs to another robot description')
@@ -72,10 +72,10 @@ class PathChecks:
         for name in sorted(others):
             if contradiction := self._context.joint_states.contradiction(name):
                 raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
-        if others & beside:
+        if taken := others & joints_of_others:
             raise RequestError(
                 Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"
-                f"{min(others & beside)}', and a path can be checked only while all other joints "
+                f"{min(taken)}', and a path can be checked only while all other joints "
                 'are at rest; repeat the request later (or with avoid_collisions: false)')
         start = self._state.start(execution.robot, assumed | first, frozenset(), checked=others)
         execution.notes = [*start.notes, *self._scene.left_out]
@@ -92,7 +92,7 @@ def blocked(found: PathCollision, execution: MotionExecution) -> Outcome:
             Status.INVALID_MOTION_PLAN, f'the path is blocked after {found.fraction:.0%} of its '
             f'time, at {_positions(found, execution)}'))
     return Outcome(status, f'{where}: {_contacts(found)}; nothing was moved', found.contacts, 0.0,
-                   execution.scene)
+                   execution.checked_scene)
 
 
 def _contacts(found: PathCollision) -> str:

@@ -16,7 +16,7 @@ from ros2_ik.core.errors import InvalidStateError, JointLimitError
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import position_bounds
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.controllers.trajectory_controller import PERIOD
+from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.joint_states import JointStates
@@ -52,11 +52,11 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
                                f'[{joint.lower:.6g}, {joint.upper:.6g}]')
-        if name in allowed and controllers.sharing([name]):
+        if name in allowed and controllers.controllers_of([name]):
             goal[name] = float(value)
         elif measured.stale([name]) or abs(measured.difference([name], value)) > tolerance:
             if name in allowed:
-                raise RequestError(Status.CONTROL_FAILED, controllers.lack([name]))
+                raise RequestError(Status.CONTROL_FAILED, controllers.no_controller_text([name]))
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
                                f"'{group}', and not at its goal")
     return goal
@@ -66,7 +66,7 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
 
 # factor on velocity limits: interpolation by a controller exceeds the planned velocities
 VELOCITY_HEADROOM = 0.998
-# excess acceleration of a controller's interpolation, as a fraction of jerk limit * PERIOD
+# excess acceleration of a controller's interpolation, as a fraction of jerk limit * POINT_PERIOD
 ACCELERATION_EXCESS = 0.025
 MIN_SCALING = 1e-3      # lower bound of velocity_scaling in requests, as in the parameter
 MAX_TIP_SPEED = 10.0    # used if only joint limits bound the tip's speed [m/s]
@@ -82,8 +82,8 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     stay = np.clip(start, *position_bounds(robot, joints)).tolist()
     wanted = execution.request.joints
     goal = [wanted.get(joint, at) for joint, at in zip(joints, stay, strict=True)]
-    if execution.request.way is not None:
-        motion = _along(execution, execution.request.way, start, np.array(goal), parameters)
+    if (path := execution.request.path_motion) is not None:
+        motion = _along(execution, path, start, np.array(goal), parameters)
     else:
         limits = usable(execution.limits, scaling, parameters)
         try:
@@ -116,32 +116,32 @@ def usable(limits: MotionLimits, scaling: float, parameters: Parameters) -> Moti
     # keep at least half of the acceleration limit, even with a very high jerk limit
     most = limits.acceleration
     return replace(limits, acceleration=np.maximum(
-        most - ACCELERATION_EXCESS * PERIOD * limits.jerk, most / 2))
+        most - ACCELERATION_EXCESS * POINT_PERIOD * limits.jerk, most / 2))
 
 
-def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
+def _along(execution: MotionExecution, path: Motion, start: Array, goal: Array,
            parameters: Parameters) -> Motion:
-    """Return the requested motion `way`, extended to all joints of an execution."""
+    """Return the requested motion `path`, extended to all joints of an execution."""
     joints = execution.joints
-    if others := sorted({*way.joints} - {*joints}):
+    if others := sorted({*path.joints} - {*joints}):
         raise RequestError(Status.CONTROL_FAILED, f"nothing was moved: no controller moves joint "
                            f"'{others[0]}' of the path; valid: a group whose joints have "
                            'controllers')
-    columns, begin = [joints.index(joint) for joint in way.joints], goal.copy()
-    begin[columns] = way.at(0.0).position
+    columns, begin = [joints.index(joint) for joint in path.joints], goal.copy()
+    begin[columns] = path.at(0.0).position
     distance = np.abs(begin - start)
     worst = int(distance.argmax())
     if distance[worst] > parameters.start_tolerance:
         raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[worst]}' is "
                            f'{distance[worst]:.3g} from the start of the path; nothing was moved')
 
-    # joints outside of `way` stay at the start
+    # joints outside of `path` stay at the start
     def state(time: float) -> MotionState:
         whole = MotionState(start.copy(), np.zeros(len(joints)), np.zeros(len(joints)))
-        for values, moved in zip(whole, way.at(time), strict=True):
+        for values, moved in zip(whole, path.at(time), strict=True):
             values[columns] = moved
         return whole
-    return Motion(joints, way.duration, state, is_curved=True)
+    return Motion(joints, path.duration, state, is_curved=True)
 
 
 def checked_scaling(given: float, parameters: Parameters, kind: str = 'velocity',

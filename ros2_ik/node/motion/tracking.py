@@ -19,13 +19,13 @@ class Tracking(NamedTuple):
     """
     Comparison of measured joints with their commands.
 
-    `delay` [s] is the common delay at which the joints fit the commanded path best; `aside` is the
-    worst joint's distance from the path at that delay [rad, m]. `error` (n,) is the distance of
-    each joint from its own nearest command between `most` [s] ago and -`least` [s] ahead.
+    `delay` [s] is the common delay at which the joints fit the commanded path best; `path_error`
+    is the worst joint's distance from the path at that delay [rad, m]. `error` (n,) is each
+    joint's distance from its own nearest command between `most` [s] ago and -`least` [s] ahead.
     """
 
     delay: float
-    aside: float
+    path_error: float
     error: Array
 
 
