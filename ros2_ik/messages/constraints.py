@@ -25,7 +25,7 @@ from ros2_ik.core.internals import (
     written_kinds,
 )
 from ros2_ik.messages.frames import link_name
-from ros2_ik.messages.request_error import error_context, wrong
+from ros2_ik.messages.request_error import error_context, invalid
 
 if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
@@ -67,8 +67,8 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
                 function = make_function(message, robot, checker)
                 rows += len(function.labels)
                 if rows > MAX_ROWS:
-                    raise wrong(f'its rows bring the total of constraints and costs to {rows}; at '
-                                f'most {MAX_ROWS} are allowed')
+                    raise invalid(f'its rows bring the total of constraints and costs to {rows}; '
+                                  f'at most {MAX_ROWS} are allowed')
                 _check_angles(function, message.bounds)
                 name = message.bounds.name or message.kind
                 if name in names:
@@ -86,8 +86,8 @@ def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
     """Raise RequestError if an upper bound of an angle exceeds pi (probably degrees)."""
     if function.spec.range[1] == math.pi and any(
             math.pi + ROUNDING < value < math.inf for value in bounds.upper):
-        raise wrong(f'bounds.upper is {max(bounds.upper):g} rad; valid: up to {math.pi:.4g} '
-                    '(angles are radians)')
+        raise invalid(f'bounds.upper is {max(bounds.upper):g} rad; valid: up to {math.pi:.4g} '
+                      '(angles are radians)')
 
 
 # -- functions, of any kind -----------------------------------------------------------------
@@ -106,12 +106,11 @@ def make_function(message: 'Function', robot: Robot,
     """
     given: dict[str, FieldValue] = {}
     for field in FRAMES:
-        name = getattr(message, field).removeprefix('/')
-        if name:
+        if name := getattr(message, field).removeprefix('/'):
             given[field] = FieldValue(names=[name])
     for parameter in message.parameters:
         if parameter.name in given:
-            raise wrong(f"'{parameter.name}' is given twice")
+            raise invalid(f"'{parameter.name}' is given twice")
         given[parameter.name] = FieldValue(parameter.numbers, parameter.names, parameter.columns)
     function = read_function(message.kind, given, {CHECKER: checker})
     for field in FRAMES:
@@ -148,8 +147,8 @@ ROUNDING = 1e-3   # accepted excess of an upper bound, for a rounded pi such as 
 
 def _constraint(function: KinematicFunction, bounds: 'Bounds', name: str) -> Constraint:
     if len(bounds.weight):
-        raise wrong('bounds.weight: a hard constraint has no weight, it must hold; '
-                    'soft: true makes it a cost')
+        raise invalid('bounds.weight: a hard constraint has no weight, it must hold; '
+                      'soft: true makes it a cost')
     given = _bounds(bounds)
     if 'target' in given:
         given['lower'] = given['upper'] = given.pop('target')
@@ -161,7 +160,7 @@ def _constraint(function: KinematicFunction, bounds: 'Bounds', name: str) -> Con
 def _cost(function: KinematicFunction, bounds: 'Bounds', name: str,
           may_be_empty: bool) -> LeastSquares:
     if bounds.tolerance != 0:
-        raise wrong('bounds.tolerance: soft constraints take a weight, not a tolerance')
+        raise invalid('bounds.tolerance: soft constraints take a weight, not a tolerance')
     given, weight = _bounds(bounds, may_be_empty), bounds.weight
     if len(weight) == len(function.labels) ** 2 > 1:
         # the message has the matrix row by row
@@ -176,9 +175,10 @@ def _bounds(bounds: 'Bounds', may_be_empty: bool = False) -> dict[str, Any]:
     given = {field: _numbers(values) for field in ('target', 'lower', 'upper')
              if len(values := getattr(bounds, field))}
     if not given and not may_be_empty:
-        raise wrong('bounds are empty: one of target, lower and upper is needed')
+        raise invalid('bounds are empty: one of target, lower and upper is needed')
     if 'target' in given and len(given) > 1:
-        raise wrong(f'bounds has {", ".join(given)}; valid: target alone, or lower, upper or both')
+        raise invalid(f'bounds has {", ".join(given)}; valid: target alone, or lower, upper or '
+                      'both')
     return given
 
 

@@ -9,7 +9,7 @@ from ros2_ik.core import Configuration, Robot, Scene, Status
 from ros2_ik.core.errors import UnknownFrameError
 from ros2_ik.core.internals import default_group, default_tip, Defaults
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import error_context, RequestError, wrong
+from ros2_ik.messages.request_error import error_context, invalid, RequestError
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import PoseStamped
@@ -32,17 +32,17 @@ class Reference(NamedTuple):
 Lookup = Callable[[Robot, str], Reference]
 
 
-def link_name(robot: Robot, name: str, what: str, scene: Scene | None = None) -> str:
+def link_name(robot: Robot, name: str, field: str, scene: Scene | None = None) -> str:
     """
     Check that a name is a frame of the robot; return the name without a leading slash.
 
-    Raises RequestError with suggestions from robot and `scene`; `what` names the request's field.
+    Raises RequestError with suggestions from robot and `scene`; `field` names the request's field.
     """
     name = name.removeprefix('/')
     if name not in robot.frame_names:
         known = dict.fromkeys((*robot.frame_names, *(scene.frame_names if scene else ())))
         raise RequestError(Status.INVALID_LINK_NAME,
-                           f'{what}: {UnknownFrameError(name, tuple(known))}')
+                           f'{field}: {UnknownFrameError(name, tuple(known))}')
     return name
 
 
@@ -82,7 +82,7 @@ def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: st
     if not on and (p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w) == (0, 0, 0, 0, 0, 0, 1):
         return framed_robot(scene, names), ''
     if TOOL in scene.frame_names:
-        raise wrong(f"tool: robot or scene already has a frame '{TOOL}'; valid: tips: [{TOOL}]")
+        raise invalid(f"tool: robot or scene already has a frame '{TOOL}'; valid: tips: [{TOOL}]")
     robot = framed_robot(scene, [on, *names])
     link = link_name(robot, on, 'tool.header', scene) if on else tip_name(robot, group, defaults)
     return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))}), TOOL

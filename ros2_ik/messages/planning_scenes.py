@@ -21,7 +21,7 @@ from std_msgs.msg import ColorRGBA, Header
 from ros2_ik.core import AllowedCollisions, Robot, Scene, SceneObject
 from ros2_ik.core.internals import OCTOMAP, ShapeInstance
 from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_pose
-from ros2_ik.messages.request_error import error_context, wrong
+from ros2_ik.messages.request_error import error_context, invalid
 from ros2_ik.messages.requests import read_matrix
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import (
@@ -50,15 +50,15 @@ def changed_scene(before: SceneState, message: PlanningScene,
     """
     scene, name, state = before.scene, before.name, message.robot_state
     if message.robot_model_name not in ('', scene.robot.name):
-        raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
-                    f"'{scene.robot.name}'")
+        raise invalid(f"robot_model_name is '{message.robot_model_name}'; the robot is "
+                      f"'{scene.robot.name}'")
     if not message.is_diff:
-        scene = copied(scene, scene.robot, world=False, attached=state.is_diff)
+        scene = copy_scene(scene, scene.robot, world=False, attached=state.is_diff)
         scene, name = scene.with_allowed(AllowedCollisions()), ''
     # as in MoveIt, a full robot state replaces the attached objects, even in a diff of the scene
     elif scene.attached and not state.is_diff and (
             state.joint_state.name or state.multi_dof_joint_state.joint_names):
-        scene = copied(scene, scene.robot, attached=False).with_allowed(scene.allowed)
+        scene = copy_scene(scene, scene.robot, attached=False).with_allowed(scene.allowed)
     # frames first, because objects may be placed in them; colours last, because they name objects
     scene = _with_frames(scene, message.fixed_frame_transforms)
     scene = with_attached(scene, state, context, 'robot_state.')
@@ -83,15 +83,15 @@ def changed_scene(before: SceneState, message: PlanningScene,
 
 
 def with_attached(scene: Scene, state: RobotState, context: ConversionContext,
-                  place: str) -> Scene:
+                  prefix: str) -> Scene:
     """Return the scene with the attached objects of a RobotState applied; raises RequestError."""
     for index, item in enumerate(state.attached_collision_objects):
-        with error_context(f'{place}attached_collision_objects[{index}]'):
+        with error_context(f'{prefix}attached_collision_objects[{index}]'):
             scene = changed_attached(scene, item, context)
     return scene
 
 
-def copied(source: Scene, robot: Robot, world: bool = True, attached: bool = True) -> Scene:
+def copy_scene(source: Scene, robot: Robot, world: bool = True, attached: bool = True) -> Scene:
     """
     Return a scene of `robot` with the named frames, world and attached objects of another scene.
 
@@ -114,8 +114,8 @@ def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
         name, transform = item.header.frame_id.removeprefix('/'), item.transform
         with error_context(f'fixed_frame_transforms[{index}]'):
             if item.child_frame_id.removeprefix('/') not in ('', root):
-                raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
-                            f"root frame, '{root}', and header.frame_id the new frame")
+                raise invalid(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
+                              f"root frame, '{root}', and header.frame_id the new frame")
             pose = placement(transform.translation, transform.rotation, 'transform')
             # MoveIt also sends the root frame, with the identity transform
             if name != root:
@@ -130,15 +130,15 @@ def _with_padding(scene: Scene, message: PlanningScene) -> Scene:
     for index, item in enumerate(message.link_scale):
         # 0, the default of the field, means that it is not set
         if item.scale not in (0.0, 1.0):
-            raise wrong(f"link_scale[{index}]: links are not scaled, but '{item.link_name}' has "
-                        f'the scale {item.scale:g}; valid: 1; link_padding makes a link thicker')
+            raise invalid(f"link_scale[{index}]: links are not scaled, but '{item.link_name}' has "
+                          f'the scale {item.scale:g}; valid: 1; link_padding makes a link thicker')
     return scene
 
 
 def _with_octomap(scene: Scene, message: Any, context: ConversionContext) -> Scene:
     octomap = message.octomap
     if octomap.id != 'OcTree':
-        raise wrong(f"octomap.id is '{octomap.id}'; valid: OcTree")
+        raise invalid(f"octomap.id is '{octomap.id}'; valid: OcTree")
     tree = read_octomap(octomap) if len(octomap.data) else None
     if tree is None:
         return scene.remove(OCTOMAP) if OCTOMAP in scene.objects else scene
@@ -203,19 +203,19 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     these objects; otherwise it is the whole scene, with the joint values `joints`.
     """
     old, new = before.scene.objects if before else {}, after.scene.objects
-    gone = sorted(old.keys() - new.keys())
+    removed = sorted(old.keys() - new.keys())
     # last condition: a diff would make receivers delete matrix entries of objects that it removes
     if before is None or before.name != after.name or before.octomap is not after.octomap or any(
             getattr(before.scene, part) != getattr(after.scene, part)
             for part in ('robot', 'attached', 'named', 'allowed', 'padding')) \
-            or old.get(OCTOMAP) is not new.get(OCTOMAP) or after.scene.allowed.names & {*gone}:
+            or old.get(OCTOMAP) is not new.get(OCTOMAP) or after.scene.allowed.names & {*removed}:
         return scene_message(after, joints, ALL_COMPONENTS, header)
     # scenes share unchanged objects, so objects are compared by identity
     changed = [item for id, item in new.items() if item is not old.get(id)]
     message = PlanningScene(is_diff=True, name=after.name, object_colors=_colors(changed))
     message.robot_state.is_diff = True
     message.world.collision_objects = [
-        *(CollisionObject(id=id, operation=CollisionObject.REMOVE) for id in gone),
+        *(CollisionObject(id=id, operation=CollisionObject.REMOVE) for id in removed),
         *(_object(item, header) for item in changed)]
     return message
 
@@ -241,7 +241,7 @@ def _colors(items: Iterable[SceneObject]) -> list[ObjectColor]:
 
 def _object(item: SceneObject, header: Header) -> CollisionObject:
     message = CollisionObject(header=header, id=item.id, pose=fill_pose(Pose(), item.pose))
-    for kind, shape, pose in (piece for part in item.parts for piece in write_part(part)):
+    for kind, shape, pose in (written for part in item.parts for written in write_part(part)):
         getattr(message, 'meshes' if kind == 'mesh' else f'{kind}s').append(shape)
         getattr(message, f'{kind}_poses').append(fill_pose(Pose(), pose))
     message.subframe_names = list(item.subframes)

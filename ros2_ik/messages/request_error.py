@@ -15,22 +15,22 @@ class RequestError(IKError):
 
 
 @contextmanager
-def error_context(place: str) -> Iterator[None]:
-    """Convert IKErrors to RequestErrors with the location `place` as a prefix."""
+def error_context(location: str) -> Iterator[None]:
+    """Convert IKErrors to RequestErrors with `location` as a prefix."""
     try:
         yield
     except IKError as error:
-        raise RequestError(error.status, f'{place}: {error}') from None
+        raise RequestError(error.status, f'{location}: {error}') from None
 
 
-def wrong(message: str) -> RequestError:
+def invalid(message: str) -> RequestError:
     """Return a RequestError for invalid content of a request."""
     return RequestError(Status.INVALID_GOAL_CONSTRAINTS, message)
 
 
-def check_lengths(message: object, most: Mapping[str, int]) -> None:
-    """Raise RequestError if a field (list or string) is longer than its limit in `most`."""
+def check_lengths(message: object, limits: Mapping[str, int]) -> None:
+    """Raise RequestError if a field (list or string) is longer than its limit in `limits`."""
     # a request must not block the node for long: the limits bound the time of reading
-    for field, limit in most.items():
+    for field, limit in limits.items():
         if (length := len(getattr(message, field))) > limit:
-            raise wrong(f'{field} has length {length}; at most {limit} are read')
+            raise invalid(f'{field} has length {length}; at most {limit} are read')

@@ -27,7 +27,7 @@ from ros2_ik.messages.frames import (
     with_tool,
 )
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import check_lengths, error_context, RequestError, wrong
+from ros2_ik.messages.request_error import check_lengths, error_context, invalid, RequestError
 from ros2_ik.messages.robot_states import joint_values, Values
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
     group = group_name(robot, message.group, defaults) if message.group else ''
     default = '' if group or message.moving_joints else group_name(robot, '', defaults)
     if message.tip_speed != 0 and not message.straight:
-        raise wrong(f'tip_speed is {message.tip_speed:g}, but straight is false; valid: straight: '
-                    'true, or a tip_speed of 0')
+        raise invalid(f'tip_speed is {message.tip_speed:g}, but straight is false; valid: '
+                      'straight: true, or a tip_speed of 0')
     if not (count or message.constraints or message.costs):
-        raise wrong('there is no target, and no constraint or cost either')
+        raise invalid('there is no target, and no constraint or cost either')
     robot, tool = with_tool(message.tool, scene, [*message.tips, *named_frames(
         (*message.constraints, *message.costs))], group or default, defaults)
     # the tip of a single target without tips is the tool, if any, else the default tip
@@ -80,7 +80,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
                   for target in message.targets]
     measures, checker = needs_checker(message), None
     if message.avoid_collisions or measures:
-        checker = checker_of(with_rules(scene, message.allowed_collisions))
+        checker = checker_of(with_allowed_collisions(scene, message.allowed_collisions))
     if measures and checker is None:
         raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                            'distances cannot be measured: neither robot nor scene has geometry')
@@ -98,12 +98,12 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
 
 def _options(message: 'ComputeIK.Request', robot: Robot, defaults: Defaults) -> SolveOptions:
     return SolveOptions(
-        timeout=_at_most('timeout', message.timeout.sec + message.timeout.nanosec * 1e-9,
-                         defaults.max_timeout, ' s') or defaults.default_timeout,
+        timeout=_check_maximum('timeout', message.timeout.sec + message.timeout.nanosec * 1e-9,
+                               defaults.max_timeout, ' s') or defaults.default_timeout,
         max_iterations=message.max_iterations or None,
         solver=message.solver or 'auto',
         select=message.select or 'first',
-        solutions=_at_most('solutions', message.solutions, defaults.max_solutions) or 1,
+        solutions=_check_maximum('solutions', message.solutions, defaults.max_solutions) or 1,
         allow_restarts=message.allow_restarts,
         random_state=message.random_state if message.random_state >= 0 else None,
         approximate=tuple(message.approximate) or None,
@@ -130,16 +130,16 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
     if not numbers:
         return (ALL_AXES,) * count
     if not count or len(numbers) not in (6, 6 * count):
-        raise wrong(f'{len(numbers)} weights for {count} targets; valid: none, 6 for all targets, '
-                    'or 6 for each')
+        raise invalid(f'{len(numbers)} weights for {count} targets; valid: none, 6 for all '
+                      'targets, or 6 for each')
     rows = tuple(tuple(numbers[i:i + 6]) for i in range(0, len(numbers), 6))
     return rows if len(rows) == count else rows * count
 
 
-def _at_most(name: str, value: T, most: float, unit: str = '') -> T:
+def _check_maximum(name: str, value: T, maximum: float, unit: str = '') -> T:
     """Return the value of a field; raise RequestError if it exceeds the parameter max_<name>."""
-    if value > most:
-        raise wrong(f'{name} is {value:g}{unit}; parameter max_{name} allows {most:g}{unit}')
+    if value > maximum:
+        raise invalid(f'{name} is {value:g}{unit}; parameter max_{name} allows {maximum:g}{unit}')
     return value
 
 
@@ -150,14 +150,14 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
     names, changes = request.joint_change_names, request.joint_changes
     if len(names) != len(changes):
-        raise wrong(f'{len(names)} joint_change_names but {len(changes)} joint_changes; valid: '
-                    'one per name')
+        raise invalid(f'{len(names)} joint_change_names but {len(changes)} joint_changes; valid: '
+                      'one per name')
     if most == math.inf and not names:
         return None
     return {**dict.fromkeys(robot.joint_names, most), **dict(zip(names, changes, strict=True))}
 
 
-def with_rules(scene: Scene, matrix: 'AllowedCollisionMatrix') -> Scene:
+def with_allowed_collisions(scene: Scene, matrix: 'AllowedCollisionMatrix') -> Scene:
     """
     Return the scene with the `allowed_collisions` of a request added.
 
@@ -188,11 +188,11 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     names, rows = list(message.entry_names), [list(row.enabled) for row in message.entry_values]
     default_names, flags = list(message.default_entry_names), list(message.default_entry_values)
     if len(rows) != len(names):
-        raise wrong(f'the matrix has {len(rows)} rows for {len(names)} names')
+        raise invalid(f'the matrix has {len(rows)} rows for {len(names)} names')
     for row, name in zip(rows, names, strict=True):
         if len(row) != len(names):
-            raise wrong(f"the row of '{name}' has {len(row)} values for {len(names)} names")
+            raise invalid(f"the row of '{name}' has {len(row)} values for {len(names)} names")
     if len(flags) != len(default_names):
-        raise wrong(f'{len(flags)} default values for {len(default_names)} default names')
+        raise invalid(f'{len(flags)} default values for {len(default_names)} default names')
     pairs = {(names[i], names[j]): rows[i][j] for i, j in combinations(range(len(names)), 2)}
     return AllowedCollisions(pairs, dict(zip(default_names, flags, strict=True)))

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 Values = dict[str, Any]   # by joint name: a float; a list for floating and planar joints
 
 
-def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Values:
+def joint_values(state: 'RobotState', robot: Robot, label: str = 'seed') -> Values:
     """
     Read the joint values of a RobotState; mimic joints are ignored.
 
     Raises RequestError for lists of different length, unknown joints, duplicate joints, and
-    numbers that are not finite. `what` is the name of the message in errors.
+    numbers that are not finite. `label` is the name of the message in errors.
     """
     single, multiple = state.joint_state, state.multi_dof_joint_state
     values: Values = {}
@@ -34,7 +34,7 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
             ('multi_dof_joint_state', multiple.joint_names, multiple.transforms)):
         if len(names) != len(positions):
             raise RequestError(Status.INVALID_ROBOT_STATE,
-                               f'{what}.{field}: {len(names)} names, {len(positions)} positions')
+                               f'{label}.{field}: {len(names)} names, {len(positions)} positions')
         for name, position in zip(names, positions, strict=True):
             # joint_state_publisher and MoveIt also send mimic joints
             if name in robot.mimics:
@@ -42,31 +42,31 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
             try:
                 joint = robot.joint(name)
             except UnknownJointError as error:
-                raise RequestError(Status.INVALID_ROBOT_STATE, f'{what}: {error}') from None
+                raise RequestError(Status.INVALID_ROBOT_STATE, f'{label}: {error}') from None
             right = 'joint_state' if joint.is_scalar else 'multi_dof_joint_state'
             fault = ('is named twice' if name in values
                      else f'belongs in {right}' if field != right
                      else f'is at {position}' if joint.is_scalar and not math.isfinite(position)
                      else '')
             if fault:
-                raise RequestError(Status.INVALID_ROBOT_STATE, f"{what}: joint '{name}' {fault}")
+                raise RequestError(Status.INVALID_ROBOT_STATE, f"{label}: joint '{name}' {fault}")
             values[name] = position if joint.is_scalar else joint_pose(joint, placement(
-                position.translation, position.rotation, f"{what}: joint '{name}'",
+                position.translation, position.rotation, f"{label}: joint '{name}'",
                 Status.INVALID_ROBOT_STATE))
     return values
 
 
-def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
+def joint_pose(joint: Joint, pose: pin.SE3) -> list[float]:
     """
-    Return the values of a floating or planar joint whose child link is at `place` in the parent.
+    Return the values of a floating or planar joint whose child link is at `pose` in the parent.
 
     Floating: x y z qx qy qz qw; planar: x y theta.
     """
     if joint.kind == 'floating':
-        values: list[float] = pin.SE3ToXYZQUAT(place).tolist()
+        values: list[float] = pin.SE3ToXYZQUAT(pose).tolist()
         return values
-    R = place.rotation
-    x, y, _ = place.translation
+    R = pose.rotation
+    x, y, _ = pose.translation
     return [float(x), float(y), math.atan2(R[1, 0], R[0, 0])]
 
 

@@ -17,7 +17,7 @@ from ros2_ik.core.errors import UnknownLinkError
 from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.messages.frames import Lookup, reference
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import error_context, wrong
+from ros2_ik.messages.request_error import error_context, invalid
 from ros2_ik.messages.shapes import read_shapes, shape_poses
 
 # limits of objects in requests that do not change the scene: converting objects blocks the node
@@ -47,8 +47,8 @@ def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
                    for each in objects)
     n_triangles = sum(len(mesh.triangles) for each in objects for mesh in each.meshes)
     if n_shapes > MAX_REQUEST_SHAPES or n_triangles > MAX_REQUEST_TRIANGLES:
-        raise wrong(f'there are {n_shapes} shapes with {n_triangles} triangles; at most '
-                    f'{MAX_REQUEST_SHAPES} and {MAX_REQUEST_TRIANGLES} are allowed')
+        raise invalid(f'there are {n_shapes} shapes with {n_triangles} triangles; at most '
+                      f'{MAX_REQUEST_SHAPES} and {MAX_REQUEST_TRIANGLES} are allowed')
 
 
 def changed_object(scene: Scene, message: CollisionObject, context: ConversionContext) -> Scene:
@@ -74,7 +74,7 @@ def changed_attached(scene: Scene, message: AttachedCollisionObject,
     operation = operation_of(message.object)
     with error_context(f"{OPERATIONS[operation]} of attached object '{message.object.id}'"):
         if operation not in (ADD, REMOVE):
-            raise wrong('attached objects cannot be moved or extended; valid: ADD, REMOVE')
+            raise invalid('attached objects cannot be moved or extended; valid: ADD, REMOVE')
         return (_attach if operation == ADD else _detach)(scene, message, context)
 
 
@@ -85,7 +85,7 @@ def operation_of(message: CollisionObject) -> int:
     number = value[0] if isinstance(value, bytes) else int(value)
     if number not in range(len(OPERATIONS)):
         valid = ', '.join(f'{name} {i}' for i, name in enumerate(OPERATIONS))
-        raise wrong(f"object '{message.id}': the operation is {number}; valid: {valid}")
+        raise invalid(f"object '{message.id}': the operation is {number}; valid: {valid}")
     return number
 
 
@@ -106,13 +106,13 @@ def _attach(scene: Scene, message: AttachedCollisionObject, context: ConversionC
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
         at = context.at(robot.moving_joints(link))
         return scene.attach(item.id, link, message.touch_links, at)
-    made = _object(item, context)
+    attached = _object(item, context)
     # a pose in the link's own frame needs no joint values
     if item.header.frame_id.removeprefix('/') != link:
         T_link_frame = frame_in_root(scene, link, context).actInv(
             frame_in_root(scene, item.header.frame_id, context))
-        made = made.with_pose(T_link_frame * made.pose)
-    return scene.attach(made, link, message.touch_links)
+        attached = attached.with_pose(T_link_frame * attached.pose)
+    return scene.attach(attached, link, message.touch_links)
 
 
 def _detach(scene: Scene, message: AttachedCollisionObject, context: ConversionContext) -> Scene:
@@ -120,8 +120,8 @@ def _detach(scene: Scene, message: AttachedCollisionObject, context: ConversionC
     held = [item for item in scene.attached.values()
             if (not id or item.id == id) and (not link or item.link == link)]
     # joints whose values are needed for the poses of the detached objects
-    movers = frozenset[str]().union(*(scene.robot.moving_joints(item.link) for item in held))
-    return scene.detach(id or None, link or None, context.at(movers) if movers else None)
+    joints = frozenset[str]().union(*(scene.robot.moving_joints(item.link) for item in held))
+    return scene.detach(id or None, link or None, context.at(joints) if joints else None)
 
 
 # -- parts of both messages ----------------------------------------------------------------
@@ -140,13 +140,13 @@ def _shapes(message: CollisionObject, context: ConversionContext) -> list[ShapeI
     if not read:
         hint = ('; ros2cli sends REMOVE as operation: [1], but operation: 1 as ADD'
                 if operation_of(message) == ADD else '')
-        raise wrong(f'it has no shapes{hint}')
+        raise invalid(f'it has no shapes{hint}')
     return [ShapeInstance(shape, pose) for shape, pose in read]
 
 
 def _subframes(message: CollisionObject) -> dict[str, pin.SE3]:
     names, poses = message.subframe_names, message.subframe_poses
     if len(names) != len(poses):
-        raise wrong(f'{len(names)} subframe_names but {len(poses)} subframe_poses')
+        raise invalid(f'{len(names)} subframe_names but {len(poses)} subframe_poses')
     return {name: read_pose(pose, f"the pose of subframe '{name}'")
             for name, pose in zip(names, poses, strict=True)}

@@ -17,7 +17,7 @@ from shape_msgs.msg import Mesh as MeshMessage, MeshTriangle, Plane as PlaneMess
 from ros2_ik.core import Array, Box, Cone, Cylinder, HalfSpace, Mesh, OcTree, Plane, Shape, Sphere
 from ros2_ik.core.internals import Indices, ShapeInstance
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import error_context, wrong
+from ros2_ik.messages.request_error import error_context, invalid
 
 # by type of primitive: name, number of dimensions, constructor from the dimensions
 _PRIMITIVES: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
@@ -26,29 +26,29 @@ _PRIMITIVES: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
     SolidPrimitive.CYLINDER: ('CYLINDER', 2, lambda size: Cylinder(size[1], size[0])),
     SolidPrimitive.CONE: ('CONE', 2, lambda size: Cone(size[1], size[0])),
 }
-Read = list[tuple[Shape, pin.SE3]]   # shapes and their poses
+PosedShapes = list[tuple[Shape, pin.SE3]]   # shapes and their poses
 _XYZ = attrgetter('x', 'y', 'z')
 
 
-def read_shapes(message: CollisionObject | BoundingVolume, detail: str) -> Read:
+def read_shapes(message: CollisionObject | BoundingVolume, detail: str) -> PosedShapes:
     """
     Read the shapes of a CollisionObject or BoundingVolume, with their poses.
 
     A shape without a pose in the message gets the pose None. `detail` is the `Mesh.detail` of
     meshes. Raises RequestError.
     """
-    read: Read = []
+    posed_shapes: PosedShapes = []
     for kind, reader in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
         field = 'meshes' if kind == 'mesh' else f'{kind}s'
         shapes, poses = getattr(message, field, ()), getattr(message, f'{kind}_poses', ())
         if len(poses) > len(shapes):
-            raise wrong(f'{len(poses)} {kind}_poses for {len(shapes)} {field}')
+            raise invalid(f'{len(poses)} {kind}_poses for {len(shapes)} {field}')
         for index, shape in enumerate(shapes):
             with error_context(f'{field}[{index}]'):
-                made = reader(shape, detail)
-            read.append((made, read_pose(poses[index], f'{kind}_poses[{index}]')
-                         if index < len(poses) else None))
-    return read
+                converted = reader(shape, detail)
+            posed_shapes.append((converted, read_pose(poses[index], f'{kind}_poses[{index}]')
+                                 if index < len(poses) else None))
+    return posed_shapes
 
 
 def shape_poses(message: CollisionObject) -> list[pin.SE3]:
@@ -61,17 +61,17 @@ def _primitive(message: SolidPrimitive, *_: object) -> Shape:
     # PRISM is not supported, as in MoveIt
     if message.type not in _PRIMITIVES:
         valid = ', '.join(f'{name} {number}' for number, (name, *_) in _PRIMITIVES.items())
-        raise wrong(f'type is {message.type}; valid: {valid}, or a mesh')
+        raise invalid(f'type is {message.type}; valid: {valid}, or a mesh')
     name, count, make = _PRIMITIVES[message.type]
     if len(message.dimensions) < count:
-        raise wrong(f'a {name} needs {count} dimensions, not {len(message.dimensions)}')
+        raise invalid(f'a {name} needs {count} dimensions, not {len(message.dimensions)}')
     return make([float(number) for number in message.dimensions[:count]])
 
 
 def _mesh(message: MeshMessage, detail: str) -> Shape:
     count = len(message.triangles)
     if not len(message.vertices) or not count:
-        raise wrong(f'a mesh of {len(message.vertices)} vertices and {count} triangles is empty')
+        raise invalid(f'a mesh of {len(message.vertices)} vertices and {count} triangles is empty')
     points = chain.from_iterable(map(_XYZ, message.vertices))
     vertices = np.fromiter(points, dtype=float, count=3 * len(message.vertices)).reshape(-1, 3)
     triangles = np.array([triangle.vertex_indices for triangle in message.triangles])
@@ -103,7 +103,7 @@ def read_octomap(message: Octomap) -> OcTree | None:
     for low, edge in _leaves(data, bool(message.binary)):
         count += edge ** 3
         if count > MAX_CELLS:
-            raise wrong(f'the octomap has more than {MAX_CELLS} occupied cells')
+            raise invalid(f'the octomap has more than {MAX_CELLS} occupied cells')
         blocks.append(np.indices([edge] * 3).reshape(3, -1).T + low + 0.5)
     if not blocks:
         return None
@@ -147,7 +147,7 @@ def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
     else:
         if at == len(data):
             return
-    raise wrong(f'the octomap is not a tree of type OcTree: invalid at byte {at}')
+    raise invalid(f'the octomap is not a tree of type OcTree: invalid at byte {at}')
 
 
 # -- writing -----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ros2_ik.messages.constraints import (
     read_constraints,
 )
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.messages.requests import with_rules
+from ros2_ik.messages.requests import with_allowed_collisions
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
@@ -227,9 +227,9 @@ def test_weight_may_be_a_number_a_row_vector_or_a_matrix(panda):
 
 def test_allowed_collisions_of_a_request_extend_those_of_the_scene(panda):
     scene = Scene(panda).allow('panda_link1', HAND)
-    with_more = with_rules(scene, AllowedCollisionMatrix(
+    with_more = with_allowed_collisions(scene, AllowedCollisionMatrix(
         entry_names=['panda_link1', HAND, 'panda_link3'],
         entry_values=[AllowedCollisionEntry(enabled=[False, False, True])] * 3))
     assert with_more.allowed.allowed('panda_link1', HAND)
     assert with_more.allowed.allowed('panda_link1', 'panda_link3')
-    assert with_rules(scene, AllowedCollisionMatrix()) is scene
+    assert with_allowed_collisions(scene, AllowedCollisionMatrix()) is scene

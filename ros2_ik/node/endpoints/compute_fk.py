@@ -35,14 +35,14 @@ class ComputeFK(Endpoint):
             request.fk_link_names, request.robot_state, 'robot_state', request.header.frame_id)
         set_status(response, Status.SUCCESS, '')
 
-    def _poses(self, names: Sequence[str], given: RobotState, what: str, frame_id: str) \
+    def _poses(self, names: Sequence[str], given: RobotState, label: str, frame_id: str) \
             -> tuple[list[str], list[PoseStamped]]:
         """
         Return links and their poses in a frame of the robot, the scene or TF ('': root frame).
 
         Without names, the link is the default tip.
         """
-        state = self.scene.of_state(given, self.description.current(), what)
+        state = self.scene.of_state(given, self.description.current(), label)
         robot = framed_robot(state.scene, names)
         links = [link_name(robot, name, 'links', state.scene) for name in names] \
             or [tip_name(robot, '', self.parameters)]

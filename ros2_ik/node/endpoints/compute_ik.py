@@ -32,13 +32,13 @@ class ComputeIK(IKEndpoint):
     async def answer_moveit(self, request: GetPositionIK.Request,
                             response: GetPositionIK.Response) -> None:
         """Answer as move_group's compute_ik does: the solution has all joints of the robot."""
-        asked, answer = request.ik_request, Service.Response()
-        prepared = await self.when_ready(lambda: self._read(asked))
+        ik_request, answer = request.ik_request, Service.Response()
+        prepared = await self.when_ready(lambda: self._read(ik_request))
         # `stops` is 0, since this service never moves the robot
         solution = await self.solve(prepared, answer, 0, 'service solve_ik')
         status = Status(answer.status)
         # MoveIt's type has no field for links that were not checked: the message names them
-        notes = self.scene.left_out if asked.avoid_collisions else []
+        notes = self.scene.left_out if ik_request.avoid_collisions else []
         set_status(response, Status.NO_IK_SOLUTION if status in SEARCH_FAILED else status,
                    '; '.join([answer.message, *notes]))
         if status is Status.SUCCESS:
@@ -46,6 +46,6 @@ class ComputeIK(IKEndpoint):
             joints = robot.to_joints(solution.best_q, include_mimic=True)
             fill_state(response.solution, joints, joints, self.header(robot.root_frame))
 
-    def _read(self, asked: PositionIKRequest) -> PreparedRequest:
-        return self.read_moveit(asked, self.scene.of_state(
-            asked.robot_state, self.description.current(), 'robot_state'))
+    def _read(self, request: PositionIKRequest) -> PreparedRequest:
+        return self.read_moveit(request, self.scene.of_state(
+            request.robot_state, self.description.current(), 'robot_state'))

@@ -6,7 +6,7 @@ from std_srvs.srv import Trigger
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.messages.answers import contact_messages
-from ros2_ik.messages.request_error import wrong
+from ros2_ik.messages.request_error import invalid
 from ros2_ik.messages.robot_states import joint_values, Values
 from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.motion.motion_execution import MotionRequest
@@ -37,8 +37,8 @@ class Execute(Endpoint):
 
     def _read(self, request: Service.Request) -> tuple[Robot, Values]:
         if request.goal.attached_collision_objects:
-            raise wrong('goal.attached_collision_objects: attach objects by '
-                        '~/apply_planning_scene first')
+            raise invalid('goal.attached_collision_objects: attach objects by '
+                          '~/apply_planning_scene first')
         robot = self.description.current()
         return robot, joint_values(request.goal, robot, 'goal')
 
@@ -65,5 +65,5 @@ class Execute(Endpoint):
 
 def _bound(most: float, robot: Robot) -> dict[str, float]:
     if not most >= 0:
-        raise wrong(f'max_joint_change is {most:g}; valid: above 0, or 0 (not bounded)')
+        raise invalid(f'max_joint_change is {most:g}; valid: above 0, or 0 (not bounded)')
     return dict.fromkeys(robot.joint_names, most) if most else {}

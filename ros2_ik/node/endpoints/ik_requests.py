@@ -33,7 +33,7 @@ from ros2_ik.core.internals import (
 from ros2_ik.messages.answers import answer_names, contact_messages, fill_answer, solution_message
 from ros2_ik.messages.frames import changed_frame, TOOL
 from ros2_ik.messages.moveit_requests import compute_ik_request
-from ros2_ik.messages.request_error import RequestError, wrong
+from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.messages.requests import read_request
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
@@ -258,12 +258,12 @@ def _path_search(message: ComputeIK.Request, problem: IKProblem,
                  parameters: Parameters) -> PathSearch:
     """Return the search for a straight path of the tip to the target; raises RequestError."""
     if len(problem.targets) != 1:
-        raise wrong(f'straight: {len(problem.targets)} targets; valid: one')
+        raise invalid(f'straight: {len(problem.targets)} targets; valid: one')
     if not message.tip_speed >= 0:
-        raise wrong(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 (limited '
-                    'by the joints only)')
+        raise invalid(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 (limited '
+                      'by the joints only)')
     if problem.costs:
-        raise wrong('straight: costs are not supported; valid: constraints')
+        raise invalid('straight: costs are not supported; valid: constraints')
     limits = usable(motion_limits(problem.robot, problem.joint_names, parameters),
                     parameters.velocity_scaling, parameters)
     timeout = message.timeout.sec + message.timeout.nanosec * 1e-9

@@ -11,7 +11,7 @@ from ros2_ik.core import Array, Configuration, IKProblem, MotionLimits, Scene, S
 from ros2_ik.core.internals import PathOptions, PathSearch
 from ros2_ik.messages.frames import reference
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import check_lengths, wrong
+from ros2_ik.messages.request_error import check_lengths, invalid
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.trajectory_controller import duration_message
@@ -53,11 +53,11 @@ class MoveItPath(IKEndpoint):
         robot = self.description.current()
         check_lengths(request, {'waypoints': MAX_WAYPOINTS})
         if not request.max_step > 0:
-            raise wrong(f'max_step is {request.max_step:g}; valid: above 0 [m]')
+            raise invalid(f'max_step is {request.max_step:g}; valid: above 0 [m]')
         for name in ('max_cartesian_speed', 'revolute_jump_threshold',
                      'prismatic_jump_threshold'):
             if math.isnan(getattr(request, name)):
-                raise wrong(f'{name} is nan; valid: above 0, or 0 (unlimited)')
+                raise invalid(f'{name} is nan; valid: above 0, or 0 (unlimited)')
         state = self.scene.of_state(request.start_state, robot, 'start_state')
         # the target's pose is not set here: PathSearch moves the target through the waypoints
         problem = self.read_moveit(PositionIKRequest(
@@ -88,19 +88,19 @@ class MoveItPath(IKEndpoint):
         at = Configuration(robot, problem.within_limits(problem.start), robot.scratch_data())
         frame = reference(robot, scene, request.header.frame_id, self.transforms.locate)
         # `origin` is the pose of the waypoints' frame
-        origin, places = frame.placement(at), [at.placement(tip)]
+        origin, poses = frame.placement(at), [at.placement(tip)]
         for index, waypoint in enumerate(request.waypoints):
             pose = read_pose(waypoint, f'waypoints[{index}]')
             # as in MoveIt, a waypoint in the tip's frame is relative to the previous waypoint
             if request.header.frame_id.removeprefix('/') == tip:
-                origin = places[-1]
-            places.append(origin * pose)
-        return [place.homogeneous for place in places[1:]]
+                origin = poses[-1]
+            poses.append(origin * pose)
+        return [pose.homogeneous for pose in poses[1:]]
 
     def _options(self, request: GetCartesianPath.Request) -> PathOptions:
         # a threshold of 0 means no threshold
-        jumps = [most for most in (request.revolute_jump_threshold,
-                                   request.prismatic_jump_threshold) if most > 0]
+        jumps = [threshold for threshold in (request.revolute_jump_threshold,
+                                             request.prismatic_jump_threshold) if threshold > 0]
         default = PathOptions()
         return PathOptions(spacing=min(request.max_step, MAX_SPACING),
                            max_joint_step=min([default.max_joint_step, *jumps]),
@@ -114,6 +114,6 @@ def _tip_speed(request: GetCartesianPath.Request, tip: str) -> float:
         return MAX_TIP_SPEED
     link = request.cartesian_speed_limited_link.removeprefix('/')
     if link not in ('', tip):
-        raise wrong(f"cartesian_speed_limited_link is '{link}'; valid: '{tip}', the tip of the "
-                    'path')
+        raise invalid(f"cartesian_speed_limited_link is '{link}'; valid: '{tip}', the tip of the "
+                      'path')
     return float(request.max_cartesian_speed)

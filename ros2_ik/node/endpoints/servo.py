@@ -24,7 +24,7 @@ from ros2_ik.messages.frames import (
     tip_name,
     with_tool,
 )
-from ros2_ik.messages.request_error import RequestError, wrong
+from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.robot_controllers import active_joints
 from ros2_ik.node.endpoints.endpoint import Endpoint, publisher, timer
@@ -82,7 +82,7 @@ class Servo(Endpoint):
             self._offs += 1
             response.message = await self._switch_off()
         elif mode not in MODES:
-            raise wrong(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
+            raise invalid(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
         elif self._switching:
             raise RequestError(Status.CONTROL_FAILED, 'another client is switching the servo')
         else:
@@ -129,13 +129,13 @@ class Servo(Endpoint):
             link_name(robot, named, 'tip', scene) if named else tip_name(robot, group, parameters))
         joints = active_joints(robot, group)
         if tip and not robot.moving_joints(tip) & {*joints}:
-            raise wrong(f"no joint of group '{group}' moves '{tip}'")
+            raise invalid(f"no joint of group '{group}' moves '{tip}'")
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
                                   parameters)
         given = list(request.control_dimensions)
         if given and (len(given) != 6 or not any(given)):
-            raise wrong(f'control_dimensions are {given}; valid: none, or six with at least one '
-                        'true')
+            raise invalid(f'control_dimensions are {given}; valid: none, or six with at least one '
+                          'true')
         dimensions = tuple(given or parameters.servo_control_dimensions)
         checker = self.scene.checker(scene)
         notes = [*([] if checker else [COLLISIONS_OFF]), *self.scene.left_out]
@@ -247,13 +247,13 @@ class Servo(Endpoint):
         self._timer.cancel()
         self.motions.release_from_servo()
 
-    async def _until(self, condition: Callable[[], bool], what: str) -> None:
+    async def _until(self, condition: Callable[[], bool], goal: str) -> None:
         """Await a condition; raises RequestError after SWITCH_TIMEOUT."""
         end = time.monotonic() + SWITCH_TIMEOUT
         while not condition():
             if time.monotonic() > end:
                 raise RequestError(Status.TIMED_OUT,
-                                   f'the servo did not {what} within {SWITCH_TIMEOUT:g} s')
+                                   f'the servo did not {goal} within {SWITCH_TIMEOUT:g} s')
             await self.sleep(UPDATE_PERIOD)
 
 

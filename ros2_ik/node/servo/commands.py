@@ -10,7 +10,7 @@ import pinocchio as pin
 from ros2_ik.core import Array, Configuration, Robot
 from ros2_ik.messages.frames import Reference, reference
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import wrong
+from ros2_ik.messages.request_error import invalid
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.state.motion_clock import MotionClock
 
@@ -32,8 +32,8 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
     sent = stamp.sec * 10**9 + stamp.nanosec
     age = now - clock.to_motion_time(sent) if sent else 0.0
     if not -timeout <= age < timeout:
-        raise wrong(f'a command is {age:.3g} s old (below 0: its stamp is in the future); '
-                    f'parameter servo_command_timeout allows {timeout:g} s')
+        raise invalid(f'a command is {age:.3g} s old (below 0: its stamp is in the future); '
+                      f'parameter servo_command_timeout allows {timeout:g} s')
     return Command(value, now + timeout - age)
 
 
@@ -48,7 +48,7 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
     values = np.array([twist.linear.x, twist.linear.y, twist.linear.z,
                        twist.angular.x, twist.angular.y, twist.angular.z])
     if not np.isfinite(values).all():
-        raise wrong(f'the twist has a number that is not finite: {values.tolist()}')
+        raise invalid(f'the twist has a number that is not finite: {values.tolist()}')
     parameters = follower.request.parameters
     # one factor scales both velocities to their limits; unlike squares, hypot does not overflow
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
@@ -60,19 +60,19 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
 def _joints(message: JointJog, follower: Follower) -> Array:
     names, velocities = list(message.joint_names), list(message.velocities)
     if len(message.displacements):
-        raise wrong('displacements of joints are not supported; valid: velocities')
+        raise invalid('displacements of joints are not supported; valid: velocities')
     if len(names) != len(velocities):
-        raise wrong(f'the jog has {len(names)} names and {len(velocities)} velocities')
+        raise invalid(f'the jog has {len(names)} names and {len(velocities)} velocities')
     joints, values = follower.request.joints, np.zeros(len(follower.request.joints))
     for name, velocity in zip(names, velocities, strict=True):
         if name not in follower.moved:
-            raise wrong(f"joint '{name}' is not moved by the servo; valid: "
-                        f'{", ".join(follower.moved)}')
+            raise invalid(f"joint '{name}' is not moved by the servo; valid: "
+                          f'{", ".join(follower.moved)}')
         if names.count(name) > 1:
-            raise wrong(f"joint '{name}' is named {names.count(name)} times; valid: once")
+            raise invalid(f"joint '{name}' is named {names.count(name)} times; valid: once")
         # the squares of larger velocities overflow, which would stop the arm abruptly
         if not abs(velocity) < MAX_VELOCITY:
-            raise wrong(f"the velocity of joint '{name}' is {velocity}")
+            raise invalid(f"the velocity of joint '{name}' is {velocity}")
         values[joints.index(name)] = velocity
     return values
 

@@ -25,7 +25,7 @@ from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from ros2_ik.core import compile_all, IKError, Scene
-from ros2_ik.messages.request_error import RequestError, wrong
+from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower
@@ -271,10 +271,10 @@ class Loop:
         follower = session.follower
         try:
             if mode != follower.request.mode:
-                raise wrong(f"a command for mode '{mode}' is ignored: the servo follows "
-                            f"'{follower.request.mode}'")
+                raise invalid(f"a command for mode '{mode}' is ignored: the servo follows "
+                              f"'{follower.request.mode}'")
             if time.monotonic() > self._called_at + NODE_TIMEOUT:
-                raise wrong('commands are ignored: the node is blocked')
+                raise invalid('commands are ignored: the node is blocked')
             follower.set_command(read_command(message, follower, self._clock))
         except (RequestError, IKError) as error:
             self._refusal, self._refused_at = str(error), time.monotonic()

@@ -26,8 +26,8 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.core.internals import listed
-from ros2_ik.messages.planning_scenes import changed_scene, copied, SceneState, with_attached
-from ros2_ik.messages.request_error import error_context, RequestError, wrong
+from ros2_ik.messages.planning_scenes import changed_scene, copy_scene, SceneState, with_attached
+from ros2_ik.messages.request_error import error_context, invalid, RequestError
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.messages.scene_changes import check_size, ConversionContext
 from ros2_ik.node.parameters import Parameters
@@ -212,18 +212,18 @@ class PlanningScene:
         links = self.geometry.checker().geometry.left_out
         return [f'not checked for collisions: {listed(links)}'] if links else []
 
-    def of_state(self, state: RobotState, robot: Robot, what: str) -> StateInScene:
+    def of_state(self, state: RobotState, robot: Robot, label: str) -> StateInScene:
         """
         Parse a request's RobotState, and attach its objects in a copy of the current scene.
 
         Object poses are computed at the joint positions of `state`, completed from joint_states.
-        `what` is the name of the state in error texts. Raises RequestError.
+        `label` is the name of the state in error texts. Raises RequestError.
         """
-        given, scene = joint_values(state, robot, what), self.current.scene
+        given, scene = joint_values(state, robot, label), self.current.scene
         if held := state.attached_collision_objects:
-            with error_context(f'{what}.attached_collision_objects'):
+            with error_context(f'{label}.attached_collision_objects'):
                 check_size([item.object for item in held])
-            scene = with_attached(scene, state, self.context(scene.robot, given), f'{what}.')
+            scene = with_attached(scene, state, self.context(scene.robot, given), f'{label}.')
         return StateInScene(scene, given)
 
     # -- changes --------------------------------------------------------------------------
@@ -301,7 +301,7 @@ class PlanningScene:
         """Create and cache a scene's collision checker; raises IKError for an invalid scene."""
         items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
         if (count := sum(len(item.parts) for item in items)) > MAX_SHAPES:
-            raise wrong(f'the scene would have {count} shapes; at most {MAX_SHAPES} are allowed')
+            raise invalid(f'the scene would have {count} shapes; at most {MAX_SHAPES} are allowed')
         # if the new scene cannot be checked now, it is still applied; requests are refused
         with suppress(RequestError):
             if checker := self.checker(scene):
@@ -310,7 +310,7 @@ class PlanningScene:
 
 def transfer_scene(source: Scene, robot: Robot) -> Scene:
     """Return a scene for its robot's new description; raises IKError if the scene does not fit."""
-    scene = copied(source, robot)
+    scene = copy_scene(source, robot)
     # keep the changes that clients made to the allowed pairs of the old description
     default = AllowedCollisions.of_robot(source.robot).pairs
     changed = {pair: source.allowed.allowed(*pair) for pair in {**default, **source.allowed.pairs}

@@ -97,10 +97,10 @@ class Transforms:
         ahead = found.stamp - self._node.get_clock().now().nanoseconds
         # transforms of /tf_static have no stamp, and so no age
         if limit and found.stamp and abs(ahead) * 1e-9 > limit:
-            what = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
-                    f'is {-ahead * 1e-9:.3g} s old')
+            age = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
+                   f'is {-ahead * 1e-9:.3g} s old')
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
-                               f"TF: the newest transform of '{frame}' {what}; parameter "
+                               f"TF: the newest transform of '{frame}' {age}; parameter "
                                f'tf_timeout allows {limit:g} s')
         return Reference(None, found.value)
 
@@ -115,12 +115,12 @@ class Transforms:
                     raise LookupError('TF is unavailable: tf2_ros is not installed') from None
         try:
             message = self._buffer.lookup_transform(target, source, Time())
-            place = placement(message.transform.translation, message.transform.rotation,
-                              f"the transform of '{source}'")
+            pose = placement(message.transform.translation, message.transform.rotation,
+                             f"the transform of '{source}'")
         # the base class of tf2's errors differs between ROS distributions
         except Exception as error:
             raise LookupError(f'TF: {error}') from None
-        return Reading.of(place, message.header.stamp)
+        return Reading.of(pose, message.header.stamp)
 
     def may_arrive(self, error: RequestError) -> bool:
         """Return whether a missing transform may still arrive, because the subscription is new."""
