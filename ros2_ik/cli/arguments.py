@@ -18,11 +18,11 @@ class Exit(IntEnum):
 
     ANSWERED = 0
     NO_SOLUTION = 1
-    BAD_QUESTION = 2
+    COMMAND_ERROR = 2
     INTERRUPTED = 130
 
 
-class BadQuestion(Exception):
+class CommandError(Exception):
     """Raised for invalid input or a missing node; the text is one line for the user."""
 
 
@@ -78,12 +78,12 @@ FULL_TURN = math.tau * 1.001    # larger angles are most likely degrees; 0.1 % f
 
 
 def in_radians(option: str, value: float, degrees: bool) -> float:
-    """Convert an angle to radians; raises BadQuestion for more than a full turn in radians."""
+    """Convert an angle to radians; raises CommandError for more than a full turn in radians."""
     if degrees:
         return math.radians(value)
     if FULL_TURN < abs(value) < math.inf:
-        raise BadQuestion(f'{option}: {value:g} rad is more than a full turn; for degrees add '
-                          '--deg')
+        raise CommandError(f'{option}: {value:g} rad is more than a full turn; for degrees add '
+                           '--deg')
     return value
 
 
@@ -141,15 +141,15 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     shipped = shipped_robots().get(args.robot)
     if shipped:
         if args.srdf or args.package_dir:
-            raise BadQuestion(f"--srdf and --package-dir are for URDF files; '{args.robot}' is a "
-                              'shipped robot, which has its own')
+            raise CommandError(f"--srdf and --package-dir are for URDF files; '{args.robot}' is a "
+                               'shipped robot, which has its own')
         return Robot.load(shipped), shipped
     if not Path(args.robot).exists():
         error = UnknownNameError(args.robot, tuple(shipped_robots()), 'robot')
-        raise BadQuestion(f"no file '{args.robot}', and {error}")
+        raise CommandError(f"no file '{args.robot}', and {error}")
     # xacro's own syntax of arguments: NAME:=VALUE
     if wrong := [given for given in args.xacro_arg if ':=' not in given]:
-        raise BadQuestion(f"--xacro-arg is '{wrong[0]}'; valid: NAME:=VALUE")
+        raise CommandError(f"--xacro-arg is '{wrong[0]}'; valid: NAME:=VALUE")
     robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
                             xacro_args=dict(given.split(':=', 1) for given in args.xacro_arg))
     for warning in robot.warnings:
@@ -158,10 +158,10 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
 
 
 def refuse_robot_arguments(args: argparse.Namespace) -> None:
-    """Raise BadQuestion if ROBOT or its options are given together with a running node."""
+    """Raise CommandError if ROBOT or its options are given together with a running node."""
     if args.robot or args.scene or args.srdf or args.package_dir:
-        raise BadQuestion('a node has its own robot and scene: leave out --node, or ROBOT, '
-                          '--scene, --srdf and --package-dir')
+        raise CommandError('a node has its own robot and scene: leave out --node, or ROBOT, '
+                           '--scene, --srdf and --package-dir')
 
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',
@@ -180,8 +180,8 @@ def make_checker(robot: 'Robot', scene: 'Scene') -> 'CollisionChecker':
     try:
         checker = collision_checker(robot, scene)
     except InvalidSceneError as error:
-        raise BadQuestion(f'COLLISION_CHECKING_UNAVAILABLE: {error}; avoid_collisions: false '
-                          'solves without checks') from None
+        raise CommandError(f'COLLISION_CHECKING_UNAVAILABLE: {error}; avoid_collisions: false '
+                           'solves without checks') from None
     for warning in checker.geometry.warnings:
         warn(warning)
     return checker

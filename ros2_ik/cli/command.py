@@ -7,7 +7,7 @@ import sys
 
 from ros2_ik import __version__
 from ros2_ik.cli import path, picture, robots, servo, solve, view
-from ros2_ik.cli.arguments import BadQuestion, Exit, Parser, with_options
+from ros2_ik.cli.arguments import CommandError, Exit, Parser, with_options
 
 # modules that come with ROS or the built workspace, not from PyPI
 ROS = ('rclpy', 'rcl_interfaces', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action',
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except Exception as error:
         print(f'ros2_ik: {with_options(explanation(error), args)}', file=sys.stderr)
-        return Exit.BAD_QUESTION
+        return Exit.COMMAND_ERROR
 
 
 def run_as_process(main: Callable[[], int] = main) -> int:
@@ -78,7 +78,7 @@ def run_as_process(main: Callable[[], int] = main) -> int:
 
 def explanation(error: Exception) -> str:
     """Return the text of an expected error as one line; re-raise unexpected errors."""
-    if isinstance(error, BadQuestion):
+    if isinstance(error, CommandError):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition('.')[0]

@@ -11,14 +11,14 @@ from rclpy.task import Future
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.cli.answer import Answer
-from ros2_ik.cli.arguments import BadQuestion, warn
+from ros2_ik.cli.arguments import CommandError, warn
 from ros2_ik.cli.goal_file import fill
 from ros2_ik.cli.node_client import interrupts, NodeClient, STOP_TIMEOUT
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
-TIMEOUT = 20.0        # time to wait for a message, in addition to the search's timeout [s]
+MESSAGE_TIMEOUT = 20.0        # time to wait for a message, in addition to the search's timeout [s]
 RESEND_PERIOD = 5.0   # time after which a request is sent again, as DDS may lose responses [s]
 # statuses of failed searches; another status without a solution means a rejected request
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
@@ -34,7 +34,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     Joint values in `seed`, by name, replace the goal's seed. Waits up to `wait` seconds for the
     action server and, unless the goal has `execute`, up to `wait` more seconds until the node is
     ready. Ctrl-C, SIGTERM and SIGHUP cancel the goal; the answer is then marked as interrupted.
-    Raises BadQuestion, and KeyboardInterrupt if the node does not confirm the cancellation.
+    Raises CommandError, and KeyboardInterrupt if the node does not confirm the cancellation.
     """
     name = f'{client.name}/solve_constrained_ik'
     action = ActionClient(client.node, SolveConstrainedIK, name)
@@ -61,7 +61,7 @@ class _ActiveGoal:
     def __init__(self, client: NodeClient, goal: SolveConstrainedIK.Goal,
                  show: Callable[[str], None]) -> None:
         self._client, self._goal, self._show = client, goal, show
-        self._timeout = goal.timeout.sec + TIMEOUT
+        self._timeout = goal.timeout.sec + MESSAGE_TIMEOUT
         self._last = time.monotonic()    # time of the start, or of the last feedback [s]
         self.interrupted = False
 
@@ -78,7 +78,7 @@ class _ActiveGoal:
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
                 'accept the goal', repeat=not self._goal.execute)
             if not handle.accepted:
-                raise BadQuestion(f'{self._client.name} rejected the goal')
+                raise CommandError(f'{self._client.name} rejected the goal')
             found = self._response(handle.get_result_async, 'send the result',
                                    lambda: bool(came))
             if found is None:
@@ -94,7 +94,7 @@ class _ActiveGoal:
     def _response(self, ask: Callable[[], Future], what: str,
                   interrupted: Callable[[], bool] = lambda: False, repeat: bool = True) -> Any:
         """
-        Return the response to `ask`, or None if `interrupted()`; raises BadQuestion on timeout.
+        Return the response to `ask`, or None if `interrupted()`; raises CommandError on timeout.
 
         If `repeat` is True, the request is sent again every RESEND_PERIOD: DDS may lose a response
         if a busy server has not yet discovered the client's reader
@@ -112,8 +112,8 @@ class _ActiveGoal:
             if interrupted():
                 return None
             if time.monotonic() > self._last + self._timeout:
-                raise BadQuestion(f'{self._client.name} did not {what} within '
-                                  f'{self._timeout:g} s{self._caution}')
+                raise CommandError(f'{self._client.name} did not {what} within '
+                                   f'{self._timeout:g} s{self._caution}')
 
     @property
     def _caution(self) -> str:
@@ -121,13 +121,13 @@ class _ActiveGoal:
 
 
 def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | None) -> Answer:
-    """Convert a result to an answer; raises BadQuestion if the node rejected the request."""
+    """Convert a result to an answer; raises CommandError if the node rejected the request."""
     # the solution is empty if the search failed or the request was rejected
     state = result.solution
     found = bool(state.joint_state.name or state.multi_dof_joint_state.joint_names)
     status = Status(result.status)
     if not found and status not in SEARCHED:
-        raise BadQuestion(f'{status.name}: {result.message}')
+        raise CommandError(f'{status.name}: {result.message}')
     return Answer(
         status.name, result.message, status is Status.SUCCESS,
         state_values(state if found else result.best_attempt, robot),

@@ -8,7 +8,7 @@ from reprlib import repr as brief
 from types import SimpleNamespace
 from typing import Any
 
-from ros2_ik.cli.arguments import BadQuestion
+from ros2_ik.cli.arguments import CommandError
 from ros2_ik.cli.values import target_fields
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.internals import field_value, read_yaml
@@ -52,13 +52,13 @@ LARGEST_INTEGER = 2**31 - 1
 
 
 def read_content(path: str) -> Any:
-    """Return the content of a YAML file; raises BadQuestion."""
+    """Return the content of a YAML file; raises CommandError."""
     try:
         content = read_yaml(Path(path).read_text('utf-8'))
     except OSError as error:
-        raise BadQuestion(f"'{path}': {error.strerror}") from None
+        raise CommandError(f"'{path}': {error.strerror}") from None
     except ValueError as error:
-        raise BadQuestion(f"'{path}' is not YAML: {error}") from None
+        raise CommandError(f"'{path}' is not YAML: {error}") from None
     return {} if content is None else content
 
 
@@ -66,7 +66,7 @@ def goal_of(content: object) -> SimpleNamespace:
     """
     Convert the content of a file to an object with all fields of the goal.
 
-    Raises BadQuestion, which names the wrong field.
+    Raises CommandError, which names the wrong field.
     """
     return _read_fields(GOAL, _with_poses(content), '')
 
@@ -93,31 +93,31 @@ def _read(default: object, content: object, place: str) -> object:
         return _read_fields(default, content, place)
     if isinstance(default, list):
         if not isinstance(content, list):
-            raise BadQuestion(f'{place} must be a list, not {brief(content)}')
+            raise CommandError(f'{place} must be a list, not {brief(content)}')
         return [_read(default[0], item, f'{place}[{i}]') for i, item in enumerate(content)]
     if isinstance(default, float) and (number := _number(content)) is not None:
         return number
     # compare exact types, because a bool is an int in Python
     if type(content) is not type(default):
-        raise BadQuestion(f'{place} must be {_form(default)}, not {brief(content)}')
+        raise CommandError(f'{place} must be {_form(default)}, not {brief(content)}')
     if type(content) is int:
         least = 0 if place.rpartition('.')[2] in UNSIGNED else -LARGEST_INTEGER
         if not least <= content <= LARGEST_INTEGER:
-            raise BadQuestion(f'{place} is {content}; valid: {least} to {LARGEST_INTEGER}')
+            raise CommandError(f'{place} is {content}; valid: {least} to {LARGEST_INTEGER}')
     return content
 
 
 def _read_fields(defaults: Mapping[str, object], content: object, place: str) -> SimpleNamespace:
     if not isinstance(content, Mapping):
-        raise BadQuestion(f'{place or "the file"} must be {_form(defaults)}, not '
-                          f'{brief(content)}')
+        raise CommandError(f'{place or "the file"} must be {_form(defaults)}, not '
+                           f'{brief(content)}')
     if defaults is FUNCTION:
         content = _with_parameters(content, place)
     for name in content:
         if name not in defaults:
             near = get_close_matches(str(name), defaults, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f'valid: {", ".join(defaults)}'
-            raise BadQuestion(f"{place or 'the goal'} has no field {brief(name)}; {hint}")
+            raise CommandError(f"{place or 'the goal'} has no field {brief(name)}; {hint}")
     return SimpleNamespace(**{
         name: _read(default, content.get(name, [] if isinstance(default, list) else
                                          {} if isinstance(default, dict) else default),
@@ -136,14 +136,14 @@ def _with_poses(content: Any) -> object:
         options.append(vars(_read_fields(TARGET, target, f'targets[{i}]')))
         for name, size in SIZES.items():
             if len(options[i][name]) not in (0, size):
-                raise BadQuestion(f'targets[{i}].{name} must have {size} numbers, not '
-                                  f'{len(options[i][name])}')
+                raise CommandError(f'targets[{i}].{name} must have {size} numbers, not '
+                                   f'{len(options[i][name])}')
     # error texts contain option names such as --rpy: replace these by field names
     try:
         return {**content, **target_fields(options, degrees=False)}
-    except BadQuestion as error:
+    except CommandError as error:
         text = str(error).replace('; for degrees add --deg', '; angles are radians')
-        raise BadQuestion(f'targets: {text.replace("--", "")}') from None
+        raise CommandError(f'targets: {text.replace("--", "")}') from None
 
 
 def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, object]:
@@ -163,7 +163,7 @@ def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, 
         try:
             value = field_value(content[name])._asdict()
         except InvalidConstraintError as error:
-            raise BadQuestion(f'{place}.{name}: {error}') from None
+            raise CommandError(f'{place}.{name}: {error}') from None
         parameters = [*parameters, {
             'name': str(name), **{part: given for part, given in value.items() if given}}]
     return {**{name: content[name] for name in FUNCTION if name in content},

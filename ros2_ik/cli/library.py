@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from ros2_ik.cli.answer import Answer, print_answer
 from ros2_ik.cli.arguments import (
-    BadQuestion,
+    CommandError,
     Exit,
     load_robot,
     load_scene_of,
@@ -21,7 +21,7 @@ from ros2_ik.messages.constraints import constraint_reports
 from ros2_ik.messages.requests import read_request
 from ros2_ik.messages.robot_states import joint_values
 
-TIMEOUT = 1.0   # default time for a search [s]
+DEFAULT_TIMEOUT = 1.0   # default time for a search [s]
 
 
 def read_problem(goal: SimpleNamespace, scene: Scene,
@@ -33,7 +33,7 @@ def read_problem(goal: SimpleNamespace, scene: Scene,
     if goal.straight:
         raise IKError('straight: only a node plans straight motions; valid: `ros2_ik path`')
     return read_request(goal, scene, joint_values(goal.seed, scene.robot),
-                        Defaults(default_timeout=TIMEOUT), no_tf, checker_of)
+                        Defaults(default_timeout=DEFAULT_TIMEOUT), no_tf, checker_of)
 
 
 def no_tf(robot: Robot, frame: str) -> NoReturn:
@@ -43,7 +43,7 @@ def no_tf(robot: Robot, frame: str) -> NoReturn:
 
 def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),
                degrees: bool = False) -> Exit:
-    """Solve a goal for the robot and scene in `args` and print the answer; raises BadQuestion."""
+    """Solve a goal for the robot and scene in `args` and print the answer; raises CommandError."""
     robot, shipped = load_robot(args)
     at = robot.to_q(read_start(seed, robot, shipped, degrees))
     try:
@@ -53,7 +53,7 @@ def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[s
         found = prepare(request, World(robot, at, checker))
         found.run()
     except IKError as error:
-        raise BadQuestion(f'{error.status.name}: {error}') from None
+        raise CommandError(f'{error.status.name}: {error}') from None
     solution, problem = found.solution(), found.problem
     answer = Answer(
         solution.status.name, with_options(solution.message, args), solution.success,

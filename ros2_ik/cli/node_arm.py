@@ -10,7 +10,7 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.cli.arguments import BadQuestion
+from ros2_ik.cli.arguments import CommandError
 from ros2_ik.cli.goal_client import state_values
 from ros2_ik.cli.goal_file import fill, goal_of
 from ros2_ik.cli.library import no_tf
@@ -24,7 +24,7 @@ from ros2_ik.srv import ComputeIK, Execute, GetPlanningScene
 from ros2_ik.view.arm import Answer, Arm, Reached
 
 TIMEOUT = 5.0           # time for a response, besides the timeout of the search [s]
-STALE_AGE = 2.0         # age of joint_states above which they are stale [s]
+STALE_STATE_AGE = 2.0         # age of joint_states above which they are stale [s]
 SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
             GetPlanningScene: 'get_planning_scene'}
 
@@ -34,7 +34,7 @@ class NodeArm(Arm):
     `Arm` of a running node: the node solves problems, moves the robot and stores the scene.
 
     `step` updates `q` (nq,) from joint_states. `moving` is True: other clients may move the robot,
-    too. Raises BadQuestion if the node's services are not available within `wait` seconds. If
+    too. Raises CommandError if the node's services are not available within `wait` seconds. If
     the node ends later, all requests raise IKError until the node is started again.
     """
 
@@ -76,7 +76,7 @@ class NodeArm(Arm):
             self._outdated = False
             self._send(GetPlanningScene, GetPlanningScene.Request(), self._set_scene)
         trouble = refusal or (f'no joint_states for {age:.0f} s: the robot may have moved'
-                              if age > STALE_AGE else '')
+                              if age > STALE_STATE_AGE else '')
         had_trouble, self._had_trouble = self._had_trouble, bool(trouble)
         notes = [note for note in self._received_notes() if note]
         return trouble or (notes[0] if notes else '') or (
@@ -112,12 +112,12 @@ class NodeArm(Arm):
         self._check()
         try:
             return self._client.ask(self._services[kind], request, seconds)
-        except BadQuestion as error:
+        except CommandError as error:
             raise IKError(str(error)) from None
 
-    def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Make later waits for responses end with an IKError as soon as `true()` is true."""
-        self._client.give_up = true
+    def set_abort_condition(self, condition: Callable[[], bool]) -> None:
+        """Make later waits for responses end with an IKError as soon as `condition()` is true."""
+        self._client.is_aborted = condition
 
     def wait(self, seconds: float) -> None:
         """Wait for a message or a call of `wake`, for at most `seconds`."""
@@ -139,7 +139,7 @@ class NodeArm(Arm):
         """Solve a problem with the service ~/compute_ik; the search starts at seed (nq,)."""
         try:
             request = fill(ComputeIK.Request(), goal_of(problem))
-        except BadQuestion as error:
+        except CommandError as error:
             raise IKError(str(error)) from None
         # only the joints of the last answer: the node takes all others from joint_states
         fill_state(request.seed, self.robot.to_joints(seed), self._answered)

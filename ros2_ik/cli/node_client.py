@@ -19,7 +19,7 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
-from ros2_ik.cli.arguments import BadQuestion
+from ros2_ik.cli.arguments import CommandError
 
 if TYPE_CHECKING:
     from ros2_ik.core import Robot
@@ -36,15 +36,15 @@ class NodeClient:
     Client of the node with the full name `node`, such as /ros2_ik; a context manager.
 
     The client subscribes to robot_description and joint_states in the namespace of the node. All
-    waits except `wait` end as soon as `give_up()` is true.
+    waits except `wait` end as soon as `is_aborted()` is true.
     """
 
-    def __init__(self, node: str, give_up: Callable[[], bool] = lambda: False) -> None:
-        self.name, self.give_up = '/' + node.strip('/'), give_up
+    def __init__(self, node: str, is_aborted: Callable[[], bool] = lambda: False) -> None:
+        self.name, self.is_aborted = '/' + node.strip('/'), is_aborted
         try:
             validate_full_topic_name(self.name)
         except InvalidTopicNameException:
-            raise BadQuestion(f"'{node}' cannot be the name of a node") from None
+            raise CommandError(f"'{node}' cannot be the name of a node") from None
         # rclpy's signal handlers would shut the context down before a goal is cancelled
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         namespace = self.name.rpartition('/')[0]
@@ -86,7 +86,7 @@ class NodeClient:
     def spin_until(self, done: Callable[[], bool], seconds: float) -> bool:
         """Process messages until `done()`, at most for `seconds`; returns done()."""
         deadline = time.monotonic() + seconds
-        while not done() and not self.give_up() and time.monotonic() < deadline:
+        while not done() and not self.is_aborted() and time.monotonic() < deadline:
             self._executor.spin_once(timeout_sec=0.05)
         return done()
 
@@ -99,7 +99,7 @@ class NodeClient:
         self._woken.trigger()
 
     def connect(self, kind: type, service: str, wait: float) -> Client:
-        """Return a client of the node's `service`; raises BadQuestion after `wait` seconds."""
+        """Return a client of the node's `service`; raises CommandError after `wait` seconds."""
         name = f'{self.name}/{service}'
         # a deep queue, because responses to other clients pass through this client's queue
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
@@ -107,23 +107,23 @@ class NodeClient:
         return client
 
     def await_server(self, ready: Callable[[], bool], wait: float, what: str) -> None:
-        """Wait until `ready()`; after `wait` seconds, raises BadQuestion, which lists nodes."""
+        """Wait until `ready()`; after `wait` seconds, raises CommandError, which lists nodes."""
         if self.spin_until(ready, wait):
             return
         nodes = [f'{namespace.rstrip("/")}/{name}' for name, namespace
                  in self.node.get_node_names_and_namespaces() if name != self.node.get_name()]
-        raise BadQuestion(
+        raise CommandError(
             f'no {what} after {wait:g} s; nodes seen (ROS_DOMAIN_ID '
             f'{os.environ.get("ROS_DOMAIN_ID") or 0}): {", ".join(sorted(nodes)) or "none"}; '
             'start one by tools/demo, or by ros2 launch ros2_ik ik.launch.py')
 
     def ask(self, client: Client, request: object, timeout: float) -> Any:
-        """Call a service and return its response; raises BadQuestion after `timeout` seconds."""
+        """Call a service and return its response; raises CommandError after `timeout` seconds."""
         future = client.call_async(request)
         if self.spin_until(future.done, timeout):
             return future.result()
-        raise BadQuestion(f'the wait for {client.srv_name} was aborted' if self.give_up() else
-                          f'{client.srv_name} did not answer within {timeout:g} s')
+        raise CommandError(f'the wait for {client.srv_name} was aborted' if self.is_aborted() else
+                           f'{client.srv_name} did not answer within {timeout:g} s')
 
     def robot(self, seconds: float = 5.0) -> 'Robot | None':
         """
@@ -145,11 +145,11 @@ class NodeClient:
                                self._texts.get('root_joint', 'fixed'))
 
     def needed_robot(self, seconds: float) -> 'Robot':
-        """Return the robot; raises BadQuestion if no URDF is received within `seconds`."""
+        """Return the robot; raises CommandError if no URDF is received within `seconds`."""
         if (robot := self.robot(seconds)) is None:
-            raise BadQuestion(f'no robot was received on {self.node.resolve_topic_name(URDF)} '
-                              f'within {seconds:g} s: start robot_state_publisher or another '
-                              'publisher of that topic')
+            raise CommandError(f'no robot was received on {self.node.resolve_topic_name(URDF)} '
+                               f'within {seconds:g} s: start robot_state_publisher or another '
+                               'publisher of that topic')
         return robot
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
-    BadQuestion,
+    CommandError,
     Commands,
     Exit,
     in_range,
@@ -33,7 +33,7 @@ POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
 ACCELERATION = 3.0      # default limit of joints [rad/s^2, m/s^2]
 JERK = 60.0             # default limit of joints [rad/s^3, m/s^3]
 TIP_SPEED = 0.1         # default speed of the tool [m/s]
-PERIOD = 0.01           # time between rows of a CSV file [s]
+ROW_PERIOD = 0.01           # time between rows of a CSV file [s]
 
 
 def add_parser(commands: Commands) -> None:
@@ -45,7 +45,7 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument('file', metavar='FILE', help='the path as YAML')
     add_robot_arguments(parser, '--robot', required=True)
     parser.add_argument('--output', metavar='FILE.csv',
-                        help=f'write times [s] and joint values, one row every {PERIOD:g} s')
+                        help=f'write times [s] and joint values, one row every {ROW_PERIOD:g} s')
     parser.add_argument('--view', action='store_true',
                         help='show the path and the robot in a browser')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
@@ -62,12 +62,12 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.messages.constraints import needs_checker, read_constraints
     content = read_content(args.file)
     if not isinstance(content, dict) or not {'tip', 'path'} <= content.keys():
-        raise BadQuestion(f"'{args.file}' must have tip and path")
+        raise CommandError(f"'{args.file}' must have tip and path")
     robot, shipped = load_robot(args)
     start = read_start([], robot, shipped, degrees=False)
     seed = content.pop('seed', None) or {}
     if not isinstance(seed, dict):
-        raise BadQuestion(f'seed must be joint values by name, not {seed!r}')
+        raise CommandError(f'seed must be joint values by name, not {seed!r}')
     start |= seed
     scene = load_scene_of(args, robot, robot.to_q(start))
     # constraints and costs have the same form as in a goal of solve_constrained_ik
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> Exit:
     valid = (*FIELDS, *(name for name in PATH_OPTIONS if name != 'cancel'))
     for name in content:
         if name not in valid:
-            raise BadQuestion(f"'{args.file}': {unknown_name('field', name, valid)}")
+            raise CommandError(f"'{args.file}': {unknown_name('field', name, valid)}")
     tip, tool_path = content.pop('tip'), read_path(content.pop('path'))
     tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
     path = solve_path(robot, tip, tool_path, scene=scene if args.scene else None, seed=start,
@@ -106,24 +106,24 @@ def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Nam
 
 
 def read_path(content: Any) -> 'ToolPath':
-    """Return the tool path of the field `path`; raises BadQuestion or InvalidTargetError."""
+    """Return the tool path of the field `path`; raises CommandError or InvalidTargetError."""
     from ros2_ik.core import Arc, Line, Screw, Spline, Waypoints
     kinds: dict[str, Callable[..., ToolPath]] = {
         'line': Line, 'arc': Arc, 'screw': Screw, 'spline': Spline, 'poses': Waypoints}
     kind, *others = content if isinstance(content, dict) and content else [None]
     if others or kind not in kinds:
-        raise BadQuestion(f'path must be one of {", ".join(kinds)}, not {content!r}')
+        raise CommandError(f'path must be one of {", ".join(kinds)}, not {content!r}')
     given, make = content[kind], kinds[kind]
     if kind not in POSES:
         return make(_read_poses(given, kind))
     if not isinstance(given, dict) or not set(POSES[kind]) <= given.keys():
-        raise BadQuestion(f'{kind} must have {" and ".join(POSES[kind])}')
+        raise CommandError(f'{kind} must have {" and ".join(POSES[kind])}')
     poses = _read_poses([given[name] for name in POSES[kind]], kind)
     # a missing or unknown field raises TypeError; its text begins with a function's name: drop it
     try:
         return make(**{**given, **dict(zip(POSES[kind], poses, strict=True))})
     except TypeError as error:
-        raise BadQuestion(f'{kind}: {str(error).partition(" ")[2]}') from None
+        raise CommandError(f'{kind}: {str(error).partition(" ")[2]}') from None
 
 
 def _read_poses(content: object, kind: str) -> 'list[Array]':
@@ -132,8 +132,8 @@ def _read_poses(content: object, kind: str) -> 'list[Array]':
     try:
         return [read_pose(target.pose, f'pose {i}') for i, target in enumerate(
             goal_of({'targets': content}).targets)]
-    except BadQuestion as error:
-        raise BadQuestion(f'{kind}: {str(error).replace("targets", "poses")}') from None
+    except CommandError as error:
+        raise CommandError(f'{kind}: {str(error).replace("targets", "poses")}') from None
 
 
 def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
@@ -144,8 +144,8 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
     own = np.array([joint.velocity_limit for joint in joints])
     defaults = {'velocity': own, 'acceleration': ACCELERATION, 'jerk': JERK}
     if not isinstance(given, dict) or not given.keys() <= defaults.keys():
-        raise BadQuestion(f'limits are {{velocity: ..., acceleration: ..., jerk: ...}}, not '
-                          f'{given!r}')
+        raise CommandError(f'limits are {{velocity: ..., acceleration: ..., jerk: ...}}, not '
+                           f'{given!r}')
     limits = MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
                             for value in {**defaults, **given}.values()))
     # `path_motion` raises the error for a wrong number of limits
@@ -156,8 +156,8 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
 
 def _write(motion: 'Motion', file: str) -> None:
     import numpy as np
-    rows = [(time, *motion.at(time).position) for time in (0.0, *motion.times(PERIOD))]
+    rows = [(time, *motion.at(time).position) for time in (0.0, *motion.times(ROW_PERIOD))]
     try:
         np.savetxt(file, rows, '%.9g', ',', header=','.join(('time', *motion.joints)), comments='')
     except OSError as error:
-        raise BadQuestion(f"--output '{file}': {error.strerror}") from None
+        raise CommandError(f"--output '{file}': {error.strerror}") from None

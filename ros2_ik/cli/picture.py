@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
-    BadQuestion,
+    CommandError,
     Commands,
     Exit,
     in_range,
@@ -63,9 +63,9 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.view.surfaces import RobotModel
     path = args.output
     if path.suffix.lower() != '.png' or path.is_dir() or not path.parent.is_dir():
-        raise BadQuestion(f"--output '{path}': only PNG files are written; valid: a name that "
-                          'ends with .png, in an existing folder')
-    back = _camera_direction(*args.direction) if args.direction else None
+        raise CommandError(f"--output '{path}': only PNG files are written; valid: a name that "
+                           'ends with .png, in an existing folder')
+    to_camera = _camera_direction(*args.direction) if args.direction else None
     robot, shipped = load_robot(args)
     start = read_start(args.joints, robot, shipped, args.deg)
     scene, q = load_scene_of(args, robot, start), robot.to_q(start)
@@ -79,9 +79,9 @@ def run(args: argparse.Namespace) -> Exit:
     rows, columns = math.ceil(count / COLUMNS), min(count, COLUMNS)
     width, height = args.size or ((900, 675) if count == 1 else (450 * columns, 500 * rows))
     try:
-        write_picture(path, model, scene, panels, (width, height), back)
+        write_picture(path, model, scene, panels, (width, height), to_camera)
     except OSError as error:
-        raise BadQuestion(f"--output '{path}': {error.strerror}") from None
+        raise CommandError(f"--output '{path}': {error.strerror}") from None
     for panel in panels:
         for line, _ in panel.text():
             print(line)
@@ -114,7 +114,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
         best = Arm(scene.robot, q, scene, read_problem_file).solve(problem, q)
         request, _ = read_problem_file(problem, scene, q)
     except IKError as error:
-        raise BadQuestion(f'{error.status.name}: {error}') from None
+        raise CommandError(f'{error.status.name}: {error}') from None
     robot, panels = scene.robot.with_frames(request.frames), []
     for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value

@@ -12,18 +12,18 @@ import time
 import tty
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import add_node_arguments, BadQuestion, Commands, Exit, positive
+from ros2_ik.cli.arguments import add_node_arguments, CommandError, Commands, Exit, positive
 
 if TYPE_CHECKING:
     from sensor_msgs.msg import Joy
 
     from ros2_ik.cli.node_client import NodeClient
 
-PERIOD = 0.02           # time between two commands [s]
+COMMAND_PERIOD = 0.02           # time between two commands [s]
 FIRST_HOLD = 0.6        # assumed duration of a key press; terminals repeat a key after 0.5 s [s]
 REPEAT_HOLD = 0.2       # assumed duration of a repeated key press [s]
 SWITCH_TIMEOUT = 30.0   # time for the response of the switch, which starts a process [s]
-STALE_AGE = 0.15        # age of a Joy message above which it is stale; joy publishes at 20 Hz [s]
+STALE_JOY_AGE = 0.15    # age of a Joy message above which it is stale; joy publishes at 20 Hz [s]
 DEAD_ZONE = 0.1         # deflection of a stick below which it counts as released
 ZERO_TWIST = (0.0,) * 6
 # key -> direction of the twist: linear x y z, angular x y z
@@ -67,14 +67,14 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.cli.node_client import interrupts, NodeClient
     from ros2_ik.srv import SwitchServo
     if args.joy is None and not sys.stdin.isatty():
-        raise BadQuestion('keys are read from a terminal, but stdin is not a terminal; for a '
-                          'gamepad use --joy /joy')
+        raise CommandError('keys are read from a terminal, but stdin is not a terminal; for a '
+                           'gamepad use --joy /joy')
     with NodeClient(args.node) as client:
         service = client.connect(SwitchServo, 'servo/switch', args.wait)
         answer = client.ask(service, SwitchServo.Request(mode='twist', tip=args.tip),
                             SWITCH_TIMEOUT)
         if not answer.success:
-            raise BadQuestion(answer.message)
+            raise CommandError(answer.message)
         print(answer.message, flush=True)
         # switch the servo off also after an error: otherwise it would keep control of the joints
         try:
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | Gamepad',
            interrupts: list[int]) -> None:
-    """Send commands until x or an interrupt; raises BadQuestion if the servo ends."""
+    """Send commands until x or an interrupt; raises CommandError if the servo ends."""
     from geometry_msgs.msg import TwistStamped
 
     from ros2_ik.msg import ServoStatus
@@ -109,13 +109,13 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
                                     (message.twist.angular, args.turn, signs[3:])):
             part.x, part.y, part.z = (float(speed * value) for value in values)
         publisher.publish(message)
-        client.spin_until(lambda: bool(interrupts), PERIOD)
+        client.spin_until(lambda: bool(interrupts), COMMAND_PERIOD)
         status = statuses[-1]
         if sys.stdout.isatty():
             print(f'\r\033[K{status.message} ({100 * status.scale:.0f} %)'[:110], end='',
                   flush=True)
         if status.mode == 'off':
-            raise BadQuestion(f'the servo has ended: {status.message}')
+            raise CommandError(f'the servo has ended: {status.message}')
 
 
 class Keyboard:
@@ -169,7 +169,7 @@ class Gamepad:
 
     def signs(self) -> tuple[float, ...]:
         """Return the twist (6,) as fractions of full speed; 0 unless the button is held."""
-        if time.monotonic() > self._time + STALE_AGE:
+        if time.monotonic() > self._time + STALE_JOY_AGE:
             return ZERO_TWIST
         axes, buttons = self._message.axes, self._message.buttons
         if self._enable >= len(buttons) or not buttons[self._enable]:

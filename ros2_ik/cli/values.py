@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import BadQuestion, in_radians
+from ros2_ik.cli.arguments import CommandError, in_radians
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Robot, ShippedRobot
@@ -35,20 +35,20 @@ def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, f
         elif word in states:
             values.update(states[word])
         else:
-            raise BadQuestion(f"'{word}' is neither joint=value nor a state; known states: "
-                              f'{", ".join(sorted(states)) or "none"}')
+            raise CommandError(f"'{word}' is neither joint=value nor a state; known states: "
+                               f'{", ".join(sorted(states)) or "none"}')
     return values
 
 
 def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
     if name in robot.mimics:
         leader = robot.mimics[name].leader
-        raise BadQuestion(f"joint '{name}' follows '{leader}': give the value of '{leader}'")
+        raise CommandError(f"joint '{name}' follows '{leader}': give the value of '{leader}'")
     joint = robot.joint(name)
     try:
         value = float(text)
     except ValueError:
-        raise BadQuestion(f"'{name}={text}': '{text}' is not a number") from None
+        raise CommandError(f"'{name}={text}': '{text}' is not a number") from None
     # accept any value within the limits, even above a full turn: a joint may have no limits
     if not joint.rotary or not degrees and joint.lower <= value <= joint.upper:
         return value
@@ -85,7 +85,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def target_fields(targets: Sequence[Mapping[str, Any]], degrees: bool) -> dict[str, Any]:
-    """Convert targets (mappings of the options above) to fields of a goal; raises BadQuestion."""
+    """Convert targets (mappings of the options above) to fields of a goal; raises CommandError."""
     fields: dict[str, Any] = {'tips': [target['tip'] for target in targets if target['tip']],
                               'targets': [], 'weights': []}
     for target in targets:
@@ -99,9 +99,9 @@ def _pose(target: Mapping[str, Any], degrees: bool) -> dict[str, dict[str, float
     """Return the fields of a Pose message; parts that were not given are left out."""
     xyz, rpy, quaternion = target['xyz'], target['rpy'], target['quat']
     if rpy and quaternion:
-        raise BadQuestion('--rpy and --quat are both given for one target')
+        raise CommandError('--rpy and --quat are both given for one target')
     if not (xyz or rpy or quaternion):
-        raise BadQuestion('a target needs --xyz, --rpy or --quat')
+        raise CommandError('a target needs --xyz, --rpy or --quat')
     pose = {}
     if xyz:
         pose['position'] = dict(zip('xyz', xyz, strict=True))
@@ -116,12 +116,12 @@ def _pose(target: Mapping[str, Any], degrees: bool) -> dict[str, dict[str, float
 
 
 def _weights(target: Mapping[str, Any]) -> list[float]:
-    """Return the six weights, 0 for parts of the pose that were not given; raises BadQuestion."""
+    """Return the six weights, 0 for parts of the pose that were not given; raises CommandError."""
     given = [bool(target['xyz'])] * 3 + [bool(target['rpy'] or target['quat'])] * 3
     weights: list[float] = target['weights'] or [float(part) for part in given]
     if any(weight and not part for weight, part in zip(weights, given, strict=True)):
-        raise BadQuestion('--weights: position weights need --xyz, rotation weights --rpy or '
-                          '--quat; without these options the weights must be 0')
+        raise CommandError('--weights: position weights need --xyz, rotation weights --rpy or '
+                           '--quat; without these options the weights must be 0')
     return weights
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ros2_ik.cli.arguments import (
     add_node_arguments,
     add_robot_arguments,
-    BadQuestion,
+    CommandError,
     Commands,
     Exit,
     in_range,
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def run_goals(args: argparse.Namespace) -> Exit:
-    """Serve markers until Ctrl-C; raises BadQuestion when the robot_description changes."""
+    """Serve markers until Ctrl-C; raises CommandError when the robot_description changes."""
     from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.view.rviz_goals import RvizGoals
     with NodeClient(args.node) as client:
@@ -95,13 +95,13 @@ def run_goals(args: argparse.Namespace) -> Exit:
         # a garbage collection of all loaded modules takes 50 ms, which delays the markers
         gc.freeze()
         RvizGoals(session, client.node, client.name, lambda: client.has_another_robot).run()
-    raise BadQuestion('another robot_description was received: start the command again')
+    raise CommandError('another robot_description was received: start the command again')
 
 
 def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: False,
           add: Callable[['Page'], object] = lambda page: None) -> None:
     """
-    Serve a page until Ctrl-C or until `ended()` is True; raises BadQuestion.
+    Serve a page until Ctrl-C or until `ended()` is True; raises CommandError.
 
     `add(page)` is called before the address is printed, to add content to the page.
     """
@@ -114,7 +114,7 @@ def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: Fal
     try:
         page = Page(session, port)
     except OSError as error:
-        raise BadQuestion(f'{error.strerror}; choose another port') from None
+        raise CommandError(f'{error.strerror}; choose another port') from None
     add(page)
     for note in page.notes:
         warn(note)
@@ -127,10 +127,10 @@ def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: Fal
 
 
 def make_session(args: argparse.Namespace) -> 'Session':
-    """Return a session with a simulated robot; raises BadQuestion and IKError."""
+    """Return a session with a simulated robot; raises CommandError and IKError."""
     from ros2_ik.view.arm import Arm
     if args.robot is None:
-        raise BadQuestion('no robot is given; valid: ROBOT, or a running node: --node /ros2_ik')
+        raise CommandError('no robot is given; valid: ROBOT, or a running node: --node /ros2_ik')
     robot, shipped = load_robot(args)
     start = read_start([], robot, shipped, degrees=False)
     scene = load_scene_of(args, robot, start)
@@ -153,7 +153,7 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None 
     """
     Return a session with the robot of a running node.
 
-    Raises IKError, or BadQuestion, for example if the node or its robot_description is not
+    Raises IKError, or CommandError, for example if the node or its robot_description is not
     available within `wait` seconds.
     """
     from ros2_ik.cli.node_arm import NodeArm
@@ -174,7 +174,7 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None, command: str)
         try:
             session.load_problem(read_content(problem))
         except IKError as error:
-            raise BadQuestion(f"'{problem}': {error}") from None
+            raise CommandError(f"'{problem}': {error}") from None
         session.attempt(session.solve)
     return session
 
@@ -188,6 +188,6 @@ def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
     from ros2_ik.view.arm import checker_of
     try:
         goal = goal_of(problem)
-    except BadQuestion as error:
+    except CommandError as error:
         raise IKError(str(error)) from None
     return read_problem(goal, scene, checker_of)

@@ -14,7 +14,7 @@ from ament_index_python.packages import get_package_prefix
 import numpy as np
 
 from ros2_ik.cli.answer import Answer, print_answer
-from ros2_ik.cli.arguments import BadQuestion, Exit
+from ros2_ik.cli.arguments import CommandError, Exit
 from ros2_ik.cli.command import explanation, run_as_process
 from ros2_ik.cli.goal_client import ask_goal
 from ros2_ik.cli.goal_file import goal_of
@@ -34,7 +34,7 @@ SEARCH_TIMEOUT = 2      # of the request, long enough for a busy machine [s]
 RANDOM_STATE = 7
 TOLERANCE = 1e-4        # of entries of the checked pose matrix; above the node's tolerances [m, 1]
 MAX_DISPLACEMENT = 0.5  # of a joint from home to the goal; below max_jump, 1 [rad, m]
-N_PATH_SAMPLES = 21     # configurations on the path that are checked for contacts
+N_CHECKED_STATES = 21     # configurations on the path that are checked for contacts
 MAX_TRIES = 1000        # random configurations tried to find a free path
 
 
@@ -62,19 +62,19 @@ class Cell:
             goal = robot.to_q(robot.to_joints(random.uniform(lower, upper), names), home)
             # from the goal (t = 1) back to home
             path = [Configuration(robot, home + t * (goal - home))
-                    for t in np.linspace(1, 0, N_PATH_SAMPLES)]
+                    for t in np.linspace(1, 0, N_CHECKED_STATES)]
             if not any(map(self.checker.collides, path)):
                 return path[0]
-        raise BadQuestion(f'contact on the paths to {MAX_TRIES} random configurations near home')
+        raise CommandError(f'contact on the paths to {MAX_TRIES} random configurations near home')
 
     def ask(self, client: NodeClient) -> Answer:
-        """Send an IK request for the target when the node is ready; raises BadQuestion."""
+        """Send an IK request for the target when the node is ready; raises CommandError."""
         pose = components(self.target)
         target = {'tip': self.tip, 'xyz': pose['xyz'], 'quat': pose['quat']}
         goal = goal_of({'targets': [target], 'timeout': {'sec': SEARCH_TIMEOUT}})
         return ask_goal(client, goal, START_TIMEOUT)
 
-    def holds(self, answer: Answer) -> bool:
+    def check(self, answer: Answer) -> bool:
         """Print an answer and an independent check of it; return whether the answer is correct."""
         print_answer(answer, self.robot)
         at = Configuration(self.robot, self.shipped.home | answer.values)
@@ -82,14 +82,14 @@ class Cell:
         # computed in this process, independently of the node
         print('independent check: ' + ('; '.join(map(str, contacts)) or 'no contacts'))
         inside = np.all((self.robot.lower - 1e-6 <= at.q) & (at.q <= self.robot.upper + 1e-6))
-        good = (answer.success and not contacts and inside
-                and np.allclose(at.transform(self.tip), self.target, rtol=0, atol=TOLERANCE))
-        print('the answer holds' if good else 'the answer does NOT hold')
-        return bool(good)
+        is_correct = (answer.success and not contacts and inside
+                      and np.allclose(at.transform(self.tip), self.target, rtol=0, atol=TOLERANCE))
+        print('the answer holds' if is_correct else 'the answer does NOT hold')
+        return bool(is_correct)
 
 
 class Demo:
-    """The demo's two programs; methods raise BadQuestion for bad input or if a program ended."""
+    """The demo's two programs; methods raise CommandError for bad input or if a program ended."""
 
     def __init__(self, signals: list[int]) -> None:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
@@ -98,22 +98,22 @@ class Demo:
     def run(self, args: argparse.Namespace) -> int:
         """Start the mock robot and the node, and send a first request; return the exit code."""
         with NodeClient('/ros2_ik', self.is_over) as client:
-            began = time.monotonic()
+            start_time = time.monotonic()
             cell = Cell(args.robot, args.scene)     # while DDS discovers running nodes
-            _check_domain(client, began + DISCOVERY_TIME)
+            _check_domain(client, start_time + DISCOVERY_TIME)
             self._start(cell)
             answer = cell.ask(client)
             if answer.interrupted:
                 return 0
             if args.once:
-                return 0 if cell.holds(answer) else 1
+                return 0 if cell.check(answer) else 1
             if args.view:
                 from ros2_ik.cli.view import node_session, PORT, serve
                 serve(node_session(client, [cell.tip], None), PORT, ended=self.is_over)
         print(hints(cell), flush=True)
         while not self.is_over():
             time.sleep(0.1)
-        raise BadQuestion(self.ended())
+        raise CommandError(self.ended())
 
     def _start(self, cell: Cell) -> None:
         name = cell.shipped.name
@@ -155,11 +155,11 @@ class Demo:
 
 
 def _check_domain(client: NodeClient, deadline: float) -> None:
-    """Raise BadQuestion if the ROS domain already has a robot or a node /ros2_ik."""
+    """Raise CommandError if the ROS domain already has a robot or a node /ros2_ik."""
     if client.spin_until(lambda: client.node.count_publishers('/robot_description')
                          or client.node.count_services('/ros2_ik/compute_ik'),
                          deadline - time.monotonic()):
-        raise BadQuestion(
+        raise CommandError(
             f'ROS domain {DOMAIN} has a robot_description or a node /ros2_ik already: end '
             f'it, or use another domain: ROS_DOMAIN_ID={int(DOMAIN) + 1} tools/demo')
 
@@ -200,7 +200,7 @@ def main() -> int:
             if came:
                 return 0
             print(f'ros2_ik: {demo.ended() or explanation(error)}', file=sys.stderr)
-            return Exit.BAD_QUESTION
+            return Exit.COMMAND_ERROR
         finally:
             demo.close()
 

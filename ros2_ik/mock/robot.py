@@ -51,9 +51,9 @@ FAULTS: dict[str, tuple[bool | float | str, str]] = {
     'clock_offset': (0.0, 'time by which header.stamp is ahead of the clock [s]'),
 }
 RANGES = {'time_scale': (0.01, 1.0), 'clock_offset': (-1e8, 1e8)}
-OF_JOINTS = ('blocked', 'time_scale')    # parameters that are also attributes of MockJoints
-PRIORITY = 50     # SCHED_FIFO priority, as in ros2_control's controller_manager
-PERIOD = 0.01     # period of joint_states and of the controllers [s]
+JOINT_PARAMETERS = ('blocked', 'time_scale')    # parameters that are also attributes of MockJoints
+CONTROLLER_PRIORITY = 50     # SCHED_FIFO priority, as in ros2_control's controller_manager
+CYCLE_PERIOD = 0.01     # period of joint_states and of the controllers [s]
 TF_RATE = 30.0    # rate of messages on /tf [Hz]
 
 
@@ -74,12 +74,12 @@ class MockRobot(Node):
         super().__init__('mock_robot')
         self._robot, shipped = Robot.load(robot), shipped_robots()[robot]
         # all controllers share this object; each of them is a node of its own
-        self._body = MockJoints(self._robot, shipped.home)
+        self._hardware = MockJoints(self._robot, shipped.home)
         kinds = {TRAJECTORY: TrajectoryController, POSITION: PositionController}
         self._controllers: dict[str, MockController] = {
-            group + ending: kind(group + ending, self._body, joints)
+            group + suffix: kind(group + suffix, self._hardware, joints)
             for group, joints in controlled_groups(shipped, self._robot).items()
-            for ending, kind in kinds.items()}
+            for suffix, kind in kinds.items()}
         self._declare_parameters()
         self.create_subscription(JointState, 'joint_command', self._on_joint_command,
                                  SYSTEM_DEFAULT)
@@ -91,10 +91,10 @@ class MockRobot(Node):
                 self.create_publisher(String, topic, LATCHED).publish(String(data=text))
         self._joint_states = self.create_publisher(JointState, 'joint_states', 10)
         self._last = self.get_clock().now()
-        self.create_timer(PERIOD, self._cycle)
+        self.create_timer(CYCLE_PERIOD, self._cycle)
         self._transforms = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
         self.create_timer(1 / TF_RATE, self._publish_transforms)
-        self.get_logger().info(f'{robot} is at home, {len(self._body.names)} joints; '
+        self.get_logger().info(f'{robot} is at home, {len(self._hardware.names)} joints; '
                                f'controllers: {", ".join(self._controllers)}')
 
     @property
@@ -124,11 +124,11 @@ class MockRobot(Node):
         self.add_post_set_parameters_callback(self._apply)
 
     def _validate(self, parameters: list[Parameter]) -> SetParametersResult:
-        reason = next((self._claimed_twice(parameter.value) for parameter in parameters
+        reason = next((self._conflict(parameter.value) for parameter in parameters
                        if parameter.name == 'active'), '')
         return SetParametersResult(successful=not reason, reason=reason)
 
-    def _claimed_twice(self, active: Iterable[str]) -> str:
+    def _conflict(self, active: Iterable[str]) -> str:
         owners: dict[str, str] = {}
         for name in active:
             if name not in self._controllers:
@@ -140,8 +140,8 @@ class MockRobot(Node):
 
     def _apply(self, parameters: list[Parameter]) -> None:
         for parameter in parameters:
-            if parameter.name in OF_JOINTS:
-                setattr(self._body, parameter.name, parameter.value)
+            if parameter.name in JOINT_PARAMETERS:
+                setattr(self._hardware, parameter.name, parameter.value)
             if parameter.name == 'active':
                 # unchanged controllers keep their commands
                 for name, controller in self._controllers.items():
@@ -150,37 +150,37 @@ class MockRobot(Node):
 
     def _on_joint_command(self, message: JointState) -> None:
         """Command positions directly; the controllers of the joints drop their commands."""
-        wanted = dict(zip(message.name, message.position, strict=False))
-        unknown = [name for name in wanted if name not in self._body.names]
+        commanded = dict(zip(message.name, message.position, strict=False))
+        unknown = [name for name in commanded if name not in self._hardware.names]
         if unknown or len(message.name) != len(message.position):
             self.get_logger().error(f'refused joint_command: {len(message.position)} positions '
                                     f'for {len(message.name)} names, unknown joints: {unknown}')
             return
         # otherwise, an active controller would overwrite the command in the next cycle
         for controller in self._controllers.values():
-            if not wanted.keys().isdisjoint(controller.joints):
+            if not commanded.keys().isdisjoint(controller.joints):
                 controller.release()
-        self._body.command([*wanted], [*wanted.values()])
+        self._hardware.command([*commanded], [*commanded.values()])
 
     def _cycle(self) -> None:
         now = self.get_clock().now()
-        body = self._body
+        hardware = self._hardware
         # time_scale slows the controllers' time, which falls behind the clock
-        body.behind += round((now - self._last).nanoseconds * (1 - body.time_scale))
+        hardware.behind += round((now - self._last).nanoseconds * (1 - hardware.time_scale))
         for controller in self._controllers.values():
             if controller.active:
-                controller.update(now.nanoseconds - body.behind)
+                controller.update(now.nanoseconds - hardware.behind)
         # The cycle after a late cycle is short, but streamed commands are one period apart: count
         # at least one period, so that regular commands are not reported as too fast.
-        elapsed = max((now - self._last).nanoseconds * 1e-9, PERIOD)
-        for defect in self._body.move(elapsed):
+        elapsed = max((now - self._last).nanoseconds * 1e-9, CYCLE_PERIOD)
+        for defect in self._hardware.move(elapsed):
             self.get_logger().error(f'defect: {defect}')
         self._last = now
         if self.get_parameter('publish_joint_states').value:
             self._publish_joint_states(now)
 
     def _publish_joint_states(self, now: Time) -> None:
-        states = self._body.states()
+        states = self._hardware.states()
         nan_joint, stamped, offset = (self.get_parameter(name).value
                                       for name in ('nan_joint', 'stamp', 'clock_offset'))
         if nan_joint in states:
@@ -195,7 +195,7 @@ class MockRobot(Node):
 
     def _publish_transforms(self) -> None:
         """Publish the transforms of all joints, unless a position is not finite."""
-        joints = {name: value for name, value in self._body.position.items()
+        joints = {name: value for name, value in self._hardware.position.items()
                   if name in self._robot.joint_names}
         if not all(map(math.isfinite, joints.values())):
             return
@@ -222,7 +222,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: stopping.append(True))
     # real-time scheduling, if permitted, like ros2_control's controller_manager
     with suppress(PermissionError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(CONTROLLER_PRIORITY))
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
         robot = MockRobot(args.robot)

@@ -22,7 +22,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.internals import IKRequest, prepare, TargetError, World
 
-PERIOD = 1 / 60    # time between two calls of `Arm.step` [s]
+STEP_PERIOD = 1 / 60    # time between two calls of `Arm.step` [s]
 
 # Converts the content of a problem file to a request and a collision checker (None if not needed),
 # for a robot at q (nq,) in a scene; raises IKError, which names the wrong field.
@@ -74,7 +74,7 @@ class Arm:
     """
     A simulated robot at `q` (nq,) in a scene, with its solver; base class of NodeArm.
 
-    If `moving` is True, the robot may move by itself, and `step` must be called every `PERIOD`.
+    If `moving`, the robot may move by itself, and `step` must be called every `STEP_PERIOD`.
     A method that fails raises IKError with the reason. Only `wake` is thread-safe.
     """
 
@@ -125,8 +125,8 @@ class Arm:
         """Process the robot's messages; returns a note for the user, or ''."""
         return ''
 
-    def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Abort waiting for responses, with an IKError, as soon as `true()` is True."""
+    def set_abort_condition(self, condition: Callable[[], bool]) -> None:
+        """Abort waiting for responses, with an IKError, as soon as `condition()` is True."""
 
     def wait(self, seconds: float) -> None:
         """Wait for a message of the robot, for a call of `wake`, or for at most `seconds`."""

@@ -69,12 +69,12 @@ class Panel:
 
 
 def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[Panel],
-                  size: tuple[int, int], back: Array | None = None) -> None:
+                  size: tuple[int, int], to_camera: Array | None = None) -> None:
     """
     Write panels, up to four in a row, to a PNG file of `size` (width, height) [px].
 
-    All panels show the same view. `back` (3,) is the direction from the robot to the camera, by
-    default TO_CAMERA. Raises OSError if the file cannot be written.
+    All panels show the same view. `to_camera` (3,) is the direction from the robot to the camera,
+    by default TO_CAMERA. Raises OSError if the file cannot be written.
     """
     columns = min(len(panels), COLUMNS)
     width, height = size[0] // columns, size[1] // math.ceil(len(panels) / columns)
@@ -88,7 +88,7 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     # the text takes at most half of a panel, and the same height in all panels
     most = min(int(height / 2 / step), max(map(len, texts)))
     above = math.ceil(step * most)
-    images = panel_images(model, scene, panels, (width, height - above), back)
+    images = panel_images(model, scene, panels, (width, height - above), to_camera)
     for number, (text, image) in enumerate(zip(texts, images, strict=True)):
         x, y = number % columns * width, number // columns * height
         picture.paste(image, (x, y + above))
@@ -99,7 +99,7 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
 
 
 def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size: tuple[int, int],
-                 back: Array | None = None) -> Iterator[Image.Image]:
+                 to_camera: Array | None = None) -> Iterator[Image.Image]:
     """Yield the image of each panel, without text, of `size` (width, height) [px]."""
     middle, length = extent(model.robot, panels[0].q)
     drawn = [list(_bodies(model, scene, panel, AXES_RATIO * length)) for panel in panels]
@@ -109,8 +109,8 @@ def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size:
             if np.linalg.norm(each - middle, axis=1).max() < FAR_RATIO * length]
     # a robot may have no visible link
     near = near or [middle + length * np.array([[-0.5] * 3, [0.5] * 3])]
-    camera = camera_on(np.concatenate(near), np.array(TO_CAMERA if back is None else back),
-                       size[0] / size[1])
+    camera = camera_on(np.concatenate(near), np.array(
+        TO_CAMERA if to_camera is None else to_camera), size[0] / size[1])
     ball = shape_surface(Sphere(CONTACT_RADIUS), CONTACT)
     for panel, bodies in zip(panels, drawn, strict=True):
         balls = [(ball, pin.SE3(np.eye(3), np.array(one.point)))
@@ -149,13 +149,13 @@ class Camera(NamedTuple):
     height: float
 
 
-def camera_on(points: Array, back: Array, aspect: float) -> Camera:
+def camera_on(points: Array, to_camera: Array, aspect: float) -> Camera:
     """
-    Return a camera that looks along -`back` (3,) and shows all `points` (n, 3).
+    Return a camera that looks along -`to_camera` (3,) and shows all `points` (n, 3).
 
     `aspect` is the width of the picture divided by its height.
     """
-    forward = -back / np.linalg.norm(back)
+    forward = -to_camera / np.linalg.norm(to_camera)
     # z of the root frame is up in the picture
     right = np.cross(forward, np.array([0.0, 0, 1]))
     right /= np.linalg.norm(right)

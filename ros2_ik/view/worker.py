@@ -6,7 +6,7 @@ import threading
 import time
 import traceback
 
-from ros2_ik.view.arm import PERIOD
+from ros2_ik.view.arm import STEP_PERIOD
 from ros2_ik.view.session import Session
 
 Job = Callable[[], None]
@@ -26,7 +26,7 @@ class Worker:
         self.session, self._show = session, show
         self._jobs, self._lock = dict[object, Job](), threading.Lock()
         self._ended, self._next_step = False, 0.0
-        session.arm.give_up_when(lambda: STOP in self._jobs)
+        session.arm.set_abort_condition(lambda: STOP in self._jobs)
         self._thread = threading.Thread(target=self.run, name='view', daemon=True)
 
     def start(self) -> None:
@@ -85,6 +85,6 @@ class Worker:
         now = time.monotonic()
         if self.session.arm.moving and now >= self._next_step:
             # after a long job, missed steps are skipped
-            self._next_step = max(self._next_step + PERIOD, now)
+            self._next_step = max(self._next_step + STEP_PERIOD, now)
             self.session.step()
         self._show()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ros2_ik.cli.arguments import BadQuestion
+from ros2_ik.cli.arguments import CommandError
 from ros2_ik.cli.values import read_joint_values
 from ros2_ik.core import Robot, shipped_robots
 
@@ -152,7 +152,7 @@ def test_scene_is_checked_for_collisions(command):
 
 def test_joint_value_that_looks_like_degrees_is_refused(planar_arm):
     robot = Robot.from_urdf(planar_arm)
-    with pytest.raises(BadQuestion, match='shoulder: 90 rad is more than .* --deg'):
+    with pytest.raises(CommandError, match='shoulder: 90 rad is more than .* --deg'):
         read_joint_values(['shoulder=90'], robot, None, degrees=False)
     given = read_joint_values(['shoulder=90'], robot, None, degrees=True)
     assert given['shoulder'] == pytest.approx(1.5707963)

@@ -4,7 +4,7 @@ from array import array
 
 import pytest
 
-from ros2_ik.cli.arguments import BadQuestion
+from ros2_ik.cli.arguments import CommandError
 from ros2_ik.cli.goal_file import fill, GOAL, goal_of
 
 pytest.importorskip('rclpy')
@@ -56,7 +56,7 @@ def test_targets_may_use_xyz_rpy_and_quat():
     ({'xyz': [1, 2, 3], 'orientation': [0, 0, 0]}, "no field 'orientation'; valid: tip, xyz"),
     ({'rpy': [0, 90, 0]}, 'rpy: 90 rad is more than a full turn; angles are radians')])
 def test_malformed_targets_are_refused(target, words):
-    with pytest.raises(BadQuestion) as refused:
+    with pytest.raises(CommandError) as refused:
         goal_of({'targets': [target]})
     assert words in str(refused.value)
 

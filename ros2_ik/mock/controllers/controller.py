@@ -23,7 +23,7 @@ class MockController(Node):
     commands. Raises IKError if __node:= renames all nodes of the process.
     """
 
-    def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
+    def __init__(self, name: str, hardware: MockJoints, joints: Sequence[str]) -> None:
         super().__init__(name)
         if self.get_name() != name:
             raise IKError(f"node name '{self.get_name()}' would replace '{name}': leave out "
@@ -31,7 +31,7 @@ class MockController(Node):
         described = ParameterDescriptor(description='joints, in the order of the commands',
                                         read_only=True)
         self.declare_parameter('joints', list(joints), described, ignore_override=True)
-        self.body, self.joints = body, tuple(joints)
+        self.hardware, self.joints = hardware, tuple(joints)
         self.active = False
 
     def activate(self) -> None:
@@ -64,8 +64,8 @@ class PositionController(MockController):
     Messages of the wrong length, or with numbers that are not finite, are dropped with a warning.
     """
 
-    def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
-        super().__init__(name, body, joints)
+    def __init__(self, name: str, hardware: MockJoints, joints: Sequence[str]) -> None:
+        super().__init__(name, hardware, joints)
         self._command: Sequence[float] | None = None
         self.create_subscription(Float64MultiArray, '~/commands', self._on_command, SYSTEM_DEFAULT)
 
@@ -85,4 +85,4 @@ class PositionController(MockController):
     def update(self, now: int) -> None:
         """Repeat the last command."""
         if self._command is not None:
-            self.body.command(self.joints, self._command)
+            self.hardware.command(self.joints, self._command)

@@ -38,9 +38,9 @@ class MockJoints:
         self.blocked = False
         self._catching_up = set[str]()        # joints still moving to their commands after a block
         self._speeds: dict[str, float] = {}   # commanded velocities, by joint
-        self._wrong: dict[str, str] = {}      # defects of the last cycle, by joint
+        self._last_defects: dict[str, str] = {}      # defects of the last cycle, by joint
 
-    def turning(self, names: Sequence[str]) -> list[bool]:
+    def is_continuous(self, names: Sequence[str]) -> list[bool]:
         """Return for each joint whether it is continuous."""
         return [self._joints[name].kind == 'continuous' for name in names]
 
@@ -72,9 +72,9 @@ class MockJoints:
                         if name not in self._catching_up}
         self.velocity = {name: step / seconds for name, step in steps.items()} | self._speeds
         # a defect that persists is reported once
-        known, self._wrong = self._wrong, dict(self._defects(steps, seconds))
+        known, self._last_defects = self._last_defects, dict(self._defects(steps, seconds))
         self._speeds = {}
-        return [text for name, text in self._wrong.items() if name not in known]
+        return [text for name, text in self._last_defects.items() if name not in known]
 
     def _reached(self, name: str, seconds: float) -> float:
         """Return the position of a joint after a cycle of `seconds`."""

@@ -13,7 +13,7 @@ from ros2_ik.core import Array
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Duration, Time
 
-REST_SPEED = float(np.finfo(np.float32).eps)   # velocity that counts as 0 [rad/s, m/s]
+MAX_END_SPEED = float(np.finfo(np.float32).eps)   # velocity that counts as 0 [rad/s, m/s]
 SECONDS_PER_NANOSECOND = 1e-9
 
 
@@ -40,24 +40,24 @@ class Trajectory:
         self._segment: tuple[int, BPoly] | None = None
 
     @property
-    def begun(self) -> bool:
+    def has_started(self) -> bool:
         """True after a call of `begin`."""
         return bool(self._knots)
 
-    def begin(self, now: int, position: Array, velocity: Array, turning: Sequence[bool],
+    def begin(self, now: int, position: Array, velocity: Array, is_continuous: Sequence[bool],
               behind: int = 0) -> None:
         """
         Start the motion at time `now` [ns] from positions and velocities, (n,) each.
 
         If the first knot is in the past, the motion starts between knots. `behind` [ns] is the
-        delay of `now` behind the clock of the stamp. Joints that are `turning` (continuous) move
+        delay of `now` behind the clock of the stamp. Joints with `is_continuous` True move
         to the first knot by at most half a turn.
         """
         start = self._stamp - behind if self._stamp else now
         first = self._given[0].position
         # shift the knots of continuous joints by whole turns, so that the first is near the start
         turns = np.round((position - first) / (2 * np.pi)) * (2 * np.pi)
-        shift = np.where(np.array(turning) & np.isfinite(turns), turns, 0.0)
+        shift = np.where(np.array(is_continuous) & np.isfinite(turns), turns, 0.0)
         self._knots = [knot._replace(time=start + knot.time, position=knot.position + shift)
                        for knot in self._given]
         # begin with a motion from the start to the first knot
@@ -115,7 +115,7 @@ def refusal(message: JointTrajectory, joints: Sequence[str], now: int) -> str:
     times = [nanoseconds(point.time_from_start) for point in points]
     if any(after <= before for before, after in zip(times, times[1:], strict=False)):
         return 'time_from_start does not increase'
-    if any(abs(velocity) > REST_SPEED for velocity in points[-1].velocities):
+    if any(abs(velocity) > MAX_END_SPEED for velocity in points[-1].velocities):
         return f'the last point has velocities {[*points[-1].velocities]}'
     stamp = nanoseconds(message.header.stamp)
     late = now - stamp - times[-1]

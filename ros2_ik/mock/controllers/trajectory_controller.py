@@ -34,19 +34,19 @@ class TrajectoryController(MockController):
     the controller offers the action `~/follow_joint_trajectory`.
     """
 
-    def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
-        super().__init__(name, body, joints)
+    def __init__(self, name: str, hardware: MockJoints, joints: Sequence[str]) -> None:
+        super().__init__(name, hardware, joints)
         self.trajectory: Trajectory | None = None
         self._last_update = 0
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory,
                                  SYSTEM_DEFAULT)
         self._state = self.create_publisher(
             JointTrajectoryControllerState, '~/controller_state', 1)
-        self._goal = GoalWatch(self) if FollowJointTrajectory else None
+        self._goal = GoalServer(self) if FollowJointTrajectory else None
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         if self._takes_commands() and self.accepts(message):
-            self.take(message)
+            self.follow(message)
 
     def accepts(self, message: JointTrajectory) -> bool:
         """Return whether a trajectory is valid; log the reason if not."""
@@ -55,7 +55,7 @@ class TrajectoryController(MockController):
             self.get_logger().error(f'refused a trajectory: {why}')
         return not why
 
-    def take(self, message: JointTrajectory) -> None:
+    def follow(self, message: JointTrajectory) -> None:
         """Follow a valid trajectory from the next update on."""
         stamp = nanoseconds(message.header.stamp)
         self.trajectory = Trajectory(read_knots(message, self.joints), stamp)
@@ -63,7 +63,7 @@ class TrajectoryController(MockController):
     def hold(self) -> None:
         """Stop immediately at the measured position."""
         self.release()
-        self.body.command(self.joints, self._measured()[0])
+        self.hardware.command(self.joints, self._measured()[0])
 
     def release(self) -> None:
         """Drop the trajectory."""
@@ -86,29 +86,29 @@ class TrajectoryController(MockController):
             # check the goal before the next command: tolerances apply to the last command
             self._goal.update(now)
         if self.trajectory:
-            steps = not self.trajectory.begun and self._begin(self.trajectory, now)
+            steps = not self.trajectory.has_started and self._begin(self.trajectory, now)
             position, velocity = self.trajectory.sample(now)
-            self.body.command(self.joints, position,
-                              None if steps else velocity * self.body.time_scale)
+            self.hardware.command(self.joints, position,
+                                  None if steps else velocity * self.hardware.time_scale)
         self._last_update = now
         self._state.publish(JointTrajectoryControllerState(
-            joint_names=self.joints, speed_scaling_factor=self.body.time_scale))
+            joint_names=self.joints, speed_scaling_factor=self.hardware.time_scale))
 
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
         """Begin a trajectory; return whether it begins with a jump from measured positions."""
         # the measured state is that of the last update, so the motion starts at that time
-        start, measured = self._last_update or now, self._measured()
-        trajectory.begin(start, *measured, self.body.turning(self.joints), self.body.behind)
+        start, measured, hardware = self._last_update or now, self._measured(), self.hardware
+        trajectory.begin(start, *measured, hardware.is_continuous(self.joints), hardware.behind)
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
     def _measured(self) -> tuple[Array, Array]:
         """Return measured positions and velocities, (n,) each, per second of controller time."""
-        position, velocity = self.body.position, self.body.velocity
+        position, velocity = self.hardware.position, self.hardware.velocity
         return (np.array([position[joint] for joint in self.joints]),
-                np.array([velocity[joint] for joint in self.joints]) / self.body.time_scale)
+                np.array([velocity[joint] for joint in self.joints]) / self.hardware.time_scale)
 
 
-class GoalWatch:
+class GoalServer:
     """
     Action server that passes goals to the controller, and monitors the current goal.
 
@@ -139,7 +139,7 @@ class GoalWatch:
         self._goal = goal
         # `_execute` awaits this future, which `_end` completes
         self._results[bytes(goal.goal_id.uuid)] = Future()
-        self._controller.take(goal.request.trajectory)
+        self._controller.follow(goal.request.trajectory)
         goal.execute()
 
     async def _execute(self, goal: ServerGoalHandle) -> 'FollowJointTrajectory.Result':
@@ -171,7 +171,7 @@ class GoalWatch:
         # `release` has dropped the trajectory
         elif trajectory is None:
             self.abort('another source commands the joints')
-        elif trajectory.begun:
+        elif trajectory.has_started:
             self._check_tolerances(now - trajectory.end)
 
     def _check_tolerances(self, late: int) -> None:
@@ -196,8 +196,8 @@ class GoalWatch:
             self.abort(f'{text}: {", ".join(joints)}', code)
 
     def _errors(self) -> dict[str, float]:
-        body = self._controller.body
-        return {joint: body.commanded[joint] - body.position[joint]
+        hardware = self._controller.hardware
+        return {joint: hardware.commanded[joint] - hardware.position[joint]
                 for joint in self._controller.joints}
 
 

@@ -42,7 +42,7 @@ SLOWED = 0.95       # fraction of the commanded velocity below which the arm is 
 HALTED = 0.02       # fraction of the commanded velocity below which the arm is halted
 GAIN = 8.0          # of the pose task [1/s]
 # fraction of the tip's maximum velocity to aim at, since curved paths are longer than their chord
-VELOCITY_HEADROOM = 0.99
+TIP_HEADROOM = 0.99
 # singular value below which directions are damped, so that a pose task comes to rest [m/rad]
 DAMPING = 0.05
 STILL = 1e-6        # velocity below which a joint is at rest [rad/s, m/s]
@@ -280,7 +280,7 @@ class Follower:
         left: float = max(distance / fastest.servo_linear_velocity,
                           angle / fastest.servo_angular_velocity)     # [s]
         # exponential approach with GAIN, bounded by the maximum velocities
-        return min(-math.expm1(-GAIN * self.dt), VELOCITY_HEADROOM * self.dt / max(left, self.dt))
+        return min(-math.expm1(-GAIN * self.dt), TIP_HEADROOM * self.dt / max(left, self.dt))
 
     def _diagnose(self, result: VelocityResult, value: Array, condition: float,
                   is_approaching: bool) -> tuple[int, str]:
