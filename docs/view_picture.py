@@ -40,7 +40,7 @@ def until_still(tab: Tab) -> None:
 def main() -> None:
     session = make_session(Namespace(robot='panda', srdf=None, package_dir=[], xacro_arg=[],
                                      tip=[TIP], scene='table', problem=None))
-    session.place_joint('panda_joint1', JOINT1)
+    session.set_joint('panda_joint1', JOINT1)
     page = Page(session, PORT)
     camera = page.server.initial_camera
     camera.position, camera.look_at = POSITION, LOOK_AT

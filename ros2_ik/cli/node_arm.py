@@ -131,7 +131,7 @@ class NodeArm(Arm):
         """Call a service without waiting; `step` returns note(response) later."""
         self._pending.append((self._services[kind].call_async(request), note))
 
-    def place(self, q: Array) -> None:
+    def set_state(self, q: Array) -> None:
         """Raise IKError: only a simulated arm can be placed."""
         raise IKError('the robot of a node cannot be placed: drag a goal, and click Move there')
 

@@ -84,7 +84,7 @@ class Arm:
         self.robot, self.q, self.scene, self._read = robot, q, scene, read
         self._woken = threading.Event()
 
-    def place(self, q: Array) -> None:
+    def set_state(self, q: Array) -> None:
         """Set the robot's state to q (nq,), at rest."""
         self.q = self.robot.to_q(q)
 

@@ -24,7 +24,7 @@ LABEL_SPACING = 0.04   # distance of a label from its contact, and between label
 SAME_POSE = 1e-4       # relative difference of pose matrices that is not visible
 
 
-def place(handle: viser.SceneNodeHandle, pose: pin.SE3) -> None:
+def set_pose(handle: viser.SceneNodeHandle, pose: pin.SE3) -> None:
     """Set the pose of a node in viser's scene."""
     x, y, z, qx, qy, qz, qw = pin.SE3ToXYZQUAT(pose).tolist()
     handle.position, handle.wxyz = (x, y, z), (qw, qx, qy, qz)
@@ -38,7 +38,7 @@ def pose_of(wxyz: Array, position: Array) -> Array:
     return np.array(pin.XYZQUATToSE3(np.array([*position, x, y, z, w])).homogeneous)
 
 
-def branch(name: str) -> str:
+def node_name(name: str) -> str:
     """Return a name for a node in viser's tree, with / escaped, because / separates levels."""
     return name.replace('%', '%25').replace('/', '%2F')
 
@@ -56,7 +56,7 @@ def add_surface(server: viser.ViserServer, name: str, surface: Surface, pose: pi
     handle = server.scene.add_mesh_simple(
         name, surface.vertices.astype(np.float32), surface.faces.astype(np.uint32),
         color=rgb(surface.color), opacity=None if opaque >= 1 else opaque)
-    place(handle, pose)
+    set_pose(handle, pose)
     return handle
 
 
@@ -94,7 +94,7 @@ class RobotBodies:
         poses = self._model.poses(q)
         others = {} if robot_q is None else self._model.poses(robot_q)
         for link, frame in self.frames.items():
-            place(frame, poses[link])
+            set_pose(frame, poses[link])
             differs = link not in others or not poses[link].isApprox(others[link], SAME_POSE)
             if frame.visible != differs:
                 frame.visible = differs
@@ -120,14 +120,14 @@ class SceneBodies:
         for item, pose, default in placed_objects(scene, q):
             if item.id not in self._frames:
                 self._add(item, default)
-            place(self._frames[item.id], pose)
+            set_pose(self._frames[item.id], pose)
             for handle, opacity in self._surfaces[item.id]:
                 wanted = TOUCHED if item.id in touched else opacity
                 if handle.opacity != wanted:
                     handle.opacity = wanted
 
     def _add(self, item: SceneObject, default: Color) -> None:
-        name = f'{self._root}/{branch(item.id)}'
+        name = f'{self._root}/{node_name(item.id)}'
         self._frames[item.id] = self._server.scene.add_frame(name, show_axes=False)
         handles = [add_surface(self._server, f'{name}/{number}', surface, in_item)
                    for number, (surface, in_item) in enumerate(drawn_object(item, default))]

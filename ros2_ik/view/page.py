@@ -145,7 +145,7 @@ class Page:
                 self.bind(slider.on_update, partial(self._slide, joint), f'joint {joint.name}')
 
     def _slide(self, joint: Joint, event: Event) -> None:
-        self.session.place_joint(joint.name, event.value / UNIT[joint.rotary])
+        self.session.set_joint(joint.name, event.value / UNIT[joint.rotary])
 
     def _save(self, event: Event) -> None:
         event.client.send_file_download('problem.yaml', self.session.problem_yaml().encode(),
@@ -218,7 +218,7 @@ class PathOnPage:
                 f'/path/{name}', line, color, thickness=4.0)
 
     def _place(self, event: Event) -> None:
-        self._page.session.arm.place(self._path.q[int(event.value)])
+        self._page.session.arm.set_state(self._path.q[int(event.value)])
 
 
 def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:

@@ -194,9 +194,9 @@ class Session:
 
     # -- motions ---------------------------------------------------------------------------
 
-    def place_joint(self, name: str, value: float) -> None:
+    def set_joint(self, name: str, value: float) -> None:
         """Set the value of a joint in the robot's state [rad, m]."""
-        self.arm.place(self.robot.to_q({name: value}, self.arm.q))
+        self.arm.set_state(self.robot.to_q({name: value}, self.arm.q))
 
     def move_there(self) -> None:
         """Move the robot to the answer; raises IKError if the answer was not accepted."""

@@ -9,7 +9,7 @@ import pinocchio as pin
 import viser
 
 from ros2_ik.core import Array, IKError
-from ros2_ik.view.bodies import branch, place, pose_of
+from ros2_ik.view.bodies import node_name, pose_of, set_pose
 from ros2_ik.view.server import InputHandle
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ShownTarget:
         """Show a pose T (4, 4), but leave the control in which the user entered T unchanged."""
         if T is not self.gizmo_T:
             self.gizmo_T = T
-            place(self.gizmo, pin.SE3(T[:3, :3], np.array(T[:3, 3])))
+            set_pose(self.gizmo, pin.SE3(T[:3, :3], np.array(T[:3, 3])))
         if T is not self.fields_T:
             self.fields_T = T
             # + 0.0 turns -0 into 0
@@ -69,7 +69,7 @@ class Targets:
     def _add(self, tip: str) -> None:
         gui, bind = self._page.server.gui, self._page.bind
         gizmo = self._page.server.scene.add_transform_controls(
-            f'/gizmos/{branch(tip)}', scale=self.size, depth_test=False, line_width=3.0)
+            f'/gizmos/{node_name(tip)}', scale=self.size, depth_test=False, line_width=3.0)
         with self._place, gui.add_folder(f'Target of {tip}') as folder:
             self.shown[tip] = shown = ShownTarget(
                 tip, gizmo, folder, gui.add_vector3('x y z [m]', (0, 0, 0), step=1e-4),

@@ -30,7 +30,7 @@ def test_sliders_show_degrees_and_end_within_the_limits(page):
     slider = page.sliders['panda_joint1']
     assert np.allclose(np.radians([slider.min, slider.max]), [-2.8973, 2.8973], atol=1e-6)
     assert slider.value == 0
-    page.worker.post(lambda: page.session.place_joint('panda_joint1', -0.7))
+    page.worker.post(lambda: page.session.set_joint('panda_joint1', -0.7))
     settle(page)
     assert slider.value == pytest.approx(np.degrees(-0.7))
     finger = page.sliders['panda_finger_joint1']

@@ -111,7 +111,7 @@ def test_next_solution_shows_all_solutions_in_turn(session, home):
 
 
 def test_placed_joint_is_the_seed_of_the_next_solve(session):
-    session.place_joint('panda_joint1', 0.7)
+    session.set_joint('panda_joint1', 0.7)
     assert session.arm.q[0] == 0.7
     session.back_to_robot()
     T = session.targets[TIP]

@@ -36,7 +36,7 @@ from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
 # time for the servo's process to start on a busy computer, or for the arm to come to rest [s]
-SWITCH_TIMEOUT = 20.0
+STATE_CHANGE_TIMEOUT = 20.0
 # maximum number in new meshes while the servo is on; 5,000 triangles take 30 ms to prepare
 MAX_NEW_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
@@ -248,12 +248,12 @@ class Servo(Endpoint):
         self.motions.release_from_servo()
 
     async def _until(self, condition: Callable[[], bool], goal: str) -> None:
-        """Await a condition; raises RequestError after SWITCH_TIMEOUT."""
-        end = time.monotonic() + SWITCH_TIMEOUT
+        """Await a condition; raises RequestError after STATE_CHANGE_TIMEOUT."""
+        end = time.monotonic() + STATE_CHANGE_TIMEOUT
         while not condition():
             if time.monotonic() > end:
                 raise RequestError(Status.TIMED_OUT,
-                                   f'the servo did not {goal} within {SWITCH_TIMEOUT:g} s')
+                                   f'the servo did not {goal} within {STATE_CHANGE_TIMEOUT:g} s')
             await self.sleep(UPDATE_PERIOD)
 
 

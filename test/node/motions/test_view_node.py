@@ -64,7 +64,7 @@ def test_drag_is_solved_and_executed_by_the_node(viewer, record):
     q = viewer.robot.to_q(dict(zip(ARM, record.still(), strict=True)), viewer.arm.q)
     np.testing.assert_allclose(tip_of(viewer, q), T, atol=2e-3)
     with pytest.raises(IKError, match='cannot be placed'):
-        viewer.arm.place(viewer.arm.q)
+        viewer.arm.set_state(viewer.arm.q)
 
 
 def test_answer_of_the_viewer_follows_the_scene_of_the_node(client, viewer):
