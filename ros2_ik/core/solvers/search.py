@@ -308,7 +308,7 @@ class Search:
 
     def _evaluate(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
-        Check an attempt for acceptance; keep the attempt if it is accepted or the best so far.
+        Check an attempt for acceptance; store it if it is accepted, or the best so far.
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """

@@ -208,7 +208,7 @@ class PlanningScene:
 
     @property
     def left_out(self) -> list[str]:
-        """One note on the links that are left out of all collision checks, or an empty list."""
+        """A note on the links that are left out of all collision checks, or an empty list."""
         links = self.geometry.checker().geometry.left_out
         return [f'not checked for collisions: {listed(links)}'] if links else []
 

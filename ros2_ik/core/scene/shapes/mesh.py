@@ -147,7 +147,7 @@ class Mesh(Shape, kind='mesh'):
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
-        """One volume for each closed surface, and one for all open surfaces together."""
+        """A volume for each closed surface, and one for all open surfaces together."""
         return [Enclosure(self.vertices[triangles])
                 for triangles in solids_of(self.vertices, self.triangles, MAX_PIECES)]
 
