@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from small_arm import URDF
-import small_robots
 from stand_in_arm import (
     Arm,
     FASTEST,
@@ -506,15 +505,12 @@ def test_stream_and_its_stop_follow_simulated_time(monkeypatch, speed):
 
 
 def test_stop_before_a_goal_at_its_bounds_keeps_the_acceleration():
-    """Also if a second joint hardly moves; only the last part of the motion cannot be braked."""
-    robot = Robot.from_urdf(small_robots.urdf(*(
-        small_robots.joint(name, 'prismatic', parent, name, axis=small_robots.X, limits=(-2, 2))
-        for parent, name in ('ax', 'xy'))))
-    limits, goal = MotionLimits([1.0, 1.0], [2.0, 2.0], [40.0, 40.0]), np.array([1.5, 1e-5])
-    way = straight_motion(robot, ['x', 'y'], [0.0, 0.0], goal, limits)
+    joints, goal = ('turn', 'elbow'), np.array([1.5, 1e-5])     # the elbow hardly moves
+    limits = MotionLimits([1.0, 1.0], [2.0, 2.0], [40.0, 40.0])
+    way = straight_motion(Robot.from_urdf(URDF), joints, [0.0, 0.0], goal, limits)
     for stop in np.linspace(0.05, way.duration - 0.01, 60):
         at = way.at(stop)
-        braking = braking_motion(['x', 'y'], *at[:2], limits)
+        braking = braking_motion(joints, *at[:2], limits)
         if passes_goal(braking, way, way.duration - stop):
             assert stop > way.duration - 0.6 and at.acceleration[0] < 0
             continue

@@ -308,7 +308,7 @@ class Search:
 
     def _evaluate(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
-        Check an attempt for acceptance; store it if it is accepted, or the best so far.
+        Check an attempt for acceptance; store accepted attempts and the best attempt.
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """

@@ -8,7 +8,7 @@ from scipy.interpolate import CubicHermiteSpline
 from small_robots import joint, urdf, X
 
 from ros2_ik.core import MotionLimits, Robot, straight_motion
-from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
+from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.internals import braking_motion, stopped_within
 
 SLIDE = urdf(joint('x', 'prismatic', 'base', 'ball', axis=X, limits=(-2.0, 2.0)))
@@ -75,8 +75,3 @@ def test_braking_ends_inside_the_bounds():
 def test_malformed_states_are_refused(state):
     with pytest.raises(InvalidStateError, match='at the start'):
         braking_motion(['a', 'b'], *state, LIMITS)
-
-
-def test_limits_of_another_number_of_joints_are_refused():
-    with pytest.raises(InvalidOptionError, match='limits of 2 joints'):
-        braking_motion(['a'], [0.0], [0.0], LIMITS)
