@@ -117,11 +117,11 @@ class Search:
             self._state = np.array([self._first_state])
         # True if the next attempt uses the problem with tolerances as constraints
         self._loosened_next = chosen.select in ('nearest', 'cost')
-        compile_for_search(problem.checker is not None)
         self._widened = (None if chosen.approximate is None
                          else problem.widened(*chosen.approximate))
         self._is_loose = self.solver_reason != REASON_NAMED and (
             problem.structure.is_loose or self._widened is not None)
+        compile_for_search(problem.checker is not None, self._is_loose)
         self._solver = prepared or make_solver(self.solver, problem, dict(chosen.solver_options))
         # the clock starts after compiling and binding
         now = time.monotonic()
