@@ -54,7 +54,7 @@ class IKRequest:
     A request for joint values: `targets`, `constraints`, `costs`, and the joints that may move.
 
     The joints of `group` may move. Without a `group`, the joints of `default_group` may move, if
-    they can move every tip and frame of the request (see `chosen_group`). Otherwise, all joints
+    they can move every tip, constraint and cost (see `chosen_group`). Otherwise, all joints
     that targets, constraints or costs depend on may move. If `moving_joints` are named, only these
     joints move. `locked_joints` never move. A planar or floating base moves only in a group.
 

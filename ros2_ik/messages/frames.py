@@ -110,7 +110,7 @@ def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Refe
 
 
 def group_name(robot: Robot, name: str, defaults: Defaults) -> str:
-    """Return the name of the group or default group, or '' (all joints that move the tips)."""
+    """Return the name of the group or default group, or '' if there is none."""
     if name:
         return robot.group(name).name
     chosen = default_group(robot, defaults)

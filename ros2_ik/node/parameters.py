@@ -108,7 +108,9 @@ PARAMETERS = (
          'older transforms are refused. Transforms of /tf_static have no age. 0: no maximum.',
          's', 0, 1e6),
     Spec('joint_state_timeout', 1.0,
-         'Maximum age of a joint value; older values count as unknown. 0: no maximum.', 's', 0),
+         'Maximum age of a joint value that a request needs; older values are refused, or, where '
+         'they only start the search or affect collisions, noted in the answer. 0: no maximum.',
+         's', 0),
     Spec('joint_state_speed', 1.5,
          'Two readings of a joint contradict each other, and block motions, if the joint would '
          'have to be faster than this multiple of its velocity limit; 0: no check.', '', 0, 1e6),
@@ -125,10 +127,10 @@ PARAMETERS = (
          'name its link in answers.',
          choices=('refuse', 'skip'), read_only=True),
     Spec('default_group', '',
-         'Group of requests without a group, if this group moves all requested tips, frames and '
-         'links, and has all requested joints. Empty: the group of the shipped robot of this '
-         'name. If this group does not fit: the joints that move the requested tips, frames and '
-         'links.'),
+         'Group of requests without a group, if this group moves all tips, and all frames and '
+         'links of constraints and costs, and has all joints that these name. Empty: the group of '
+         'the shipped robot of this name. Otherwise, the joints that move the tips, frames and '
+         'links may move.'),
     Spec('default_tip', '',
          'Tip of requests without a tip. Empty: the tip of the shipped robot of this name, else '
          'the only tip of the group. A request with another group uses the only tip of that '
@@ -161,8 +163,8 @@ PARAMETERS = (
          'joint_limits.', 'rad/s^2 or m/s^2', 1e-6, 1e6),
     Spec('default_max_jerk', 60.0, 'Jerk limit of a joint without one in joint_limits.',
          'rad/s^3 or m/s^3', 1e-6, 1e9),
-    Spec('execute_state_timeout', 0.5, 'Maximum age of the joint_states of moved joints before '
-         'and during a motion.', 's', 0.01, 60),
+    Spec('execute_state_timeout', 0.5, 'Maximum age, before and during a motion, of joint_states '
+         'of all joints of the controllers.', 's', 0.01, 60),
     Spec('path_resolution', 0.01, 'Maximum displacement of a joint between two collision checks '
          'along the path of a motion.', 'rad or m', 1e-4, 0.1),
     Spec('start_tolerance', 0.01, 'Maximum distance between the measured joints and the planned '

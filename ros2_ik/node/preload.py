@@ -1,5 +1,5 @@
 """
-Modules that the fork server imports before its first fork, so that workers start quickly.
+Modules that the fork server imports before its first fork, so that its processes start quickly.
 
 The imports take seconds. If the node ends in this time, this process must end as well.
 """

@@ -169,7 +169,7 @@ class Structure:
     frame. `tips` are the tips of the targets. `chains` are the arrays for the compiled acceptance
     check; `compiled_check_suffices` is True if that check suffices. `angles` are the indices in q
     of joints whose full turns change neither link poses nor constraints nor costs, and
-    `full_turn_indices` those whose limits allow a full turn. `solvers` is a cache of the solvers.
+    `full_turn_indices` those whose limits allow a full turn. `solvers` caches data of solvers.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],

@@ -39,7 +39,7 @@ class Point(NamedTuple):
     q: Array
     f: Array
     J: Array
-    # changes that bring the hard rows to their bounds, see ProblemRows.outside
+    # changes that bring the hard rows to their bounds, see ProblemRows.bound_residuals
     residuals: Array
     # squared violation of the hard rows
     error: float

@@ -92,7 +92,7 @@ class Stream(Controller):
 
 @dataclass(frozen=True)
 class JointStateOutput(ServoOutput):
-    """Encodes servo commands as JointState messages with positions and velocities."""
+    """Encodes commands as JointState messages with positions and velocities."""
 
     message_type = JointState
 
@@ -123,7 +123,7 @@ class JointStateStream(Stream):
 
 @dataclass(frozen=True)
 class PositionOutput(ServoOutput):
-    """Encodes servo commands as positions in the controller's joint order."""
+    """Encodes commands as positions in the controller's joint order."""
 
     order: tuple[int, ...]      # indices of the joints; () if the order is the same
     message_type = Float64MultiArray

@@ -241,11 +241,11 @@ class IKEndpoint(Endpoint):
 
 def _run_slice(search: Search) -> bool:
     """
-    Run a search for SLICE if it applies FAST_SOLVER to targets only; return whether it finished.
+    Run a search for SLICE if it applies FAST_SOLVER; return whether it finished.
 
     SLICE is CPU time, so that a busy machine does not shorten it.
     """
-    if search.solver != FAST_SOLVER or search.problem.kinds - {'targets'}:
+    if search.solver != FAST_SOLVER:
         return False
     end = time.thread_time() + SLICE
     while not search.run(seconds=0):
@@ -260,8 +260,8 @@ def _path_search(message: ComputeIK.Request, problem: IKProblem,
     if len(problem.targets) != 1:
         raise invalid(f'straight: {len(problem.targets)} targets; valid: one')
     if not message.tip_speed >= 0:
-        raise invalid(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 (limited '
-                      'by the joints only)')
+        raise invalid(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 '
+                      f'({MAX_TIP_SPEED:g} m/s)')
     if problem.costs:
         raise invalid('straight: costs are not supported; valid: constraints')
     limits = usable(motion_limits(problem.robot, problem.joint_names, parameters),

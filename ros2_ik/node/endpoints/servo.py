@@ -59,7 +59,7 @@ class Servo(Endpoint):
 
     def offer(self) -> None:
         self.servo_process.receivers.append(self._on_message)
-        # the task sent to the process, with the newest scene; None while the servo is off
+        # the request sent to the process, with the newest scene; None while the servo is off
         self._session_request: SessionRequest | None = None
         self._paused, self._switching = False, False
         self._offs = 0      # number of requests to switch off

@@ -38,7 +38,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
 SERVO_PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
-IDLE_PERIOD = 0.05  # between two checks for messages of the node before the first session [s]
+IDLE_PERIOD = 0.05  # between two checks for messages of the node without session and player [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
@@ -102,9 +102,9 @@ class Loop:
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         self._clock = MotionClock(node)
-        # these parameters apply before the first session
+        # no reading is checked for contradictions before the first session
         self._joint_states = JointStates(node, topics['joint_states'],
-                                         SimpleNamespace(joint_state_speed=1.5), self._clock)
+                                         SimpleNamespace(joint_state_speed=0.0), self._clock)
         node.create_subscription(JointState, topics['joint_states'], self._joint_states.record,
                                  qos_profile_sensor_data)
         for mode, (topic, kind) in MESSAGES.items():

@@ -253,7 +253,7 @@ class Session:
     # -- joint_states ---------------------------------------------------------------------
 
     def _check_joint_states(self, steady: float) -> None:
-        """End the session if joint_states are stale, or the arm does not follow."""
+        """End the session if joint_states are stale, a topic is lost, or the arm lags."""
         if steady < self._checked_at + STATE_CHECK_PERIOD:
             return
         self._checked_at = steady

@@ -223,7 +223,7 @@ class Pool:
             self._workers.remove(worker)
         worker.process.join(EXIT_TIMEOUT)
         how = f'died (exit code {worker.process.exitcode})'
-        # while the pool ends, workers may have died by `kill`, or by SIGHUP of a closed terminal
+        # while the pool ends, workers may have died by `kill`
         if not self._ending:
             self._log.error(f'a worker process {how}; another one takes its place')
         for job in [job for job in worker.jobs.values() if not job.ended]:

@@ -12,7 +12,6 @@ from multiprocessing.connection import Connection
 import os
 import pickle
 from queue import SimpleQueue
-import signal
 import threading
 import time
 import traceback
@@ -57,9 +56,6 @@ class OpenSearch:
 
 def serve(connection: Connection) -> None:
     """Run searches until the node closes the pipe or ends."""
-    # Ctrl-C and systemd signal all processes of the node, but workers must answer searches first
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.nice(NICENESS)
     worker = Worker(connection)
     threading.Thread(target=worker.receive, daemon=True).start()

@@ -337,7 +337,8 @@ def test_moveit_client_switches_the_servo_and_reads_its_status(client, servo, no
                            ServoCommandType.Request(command_type=kind), 30).success
     kinds = ServoCommandType.Request
     for kind, mode in ((kinds.POSE, 'pose'), (kinds.JOINT_JOG, 'joint'), (kinds.TWIST, 'twist')):
-        assert switch(kind) and servo.statuses[-1].mode == mode
+        assert switch(kind)
+        eventually(lambda mode=mode: servo.statuses[-1].mode == mode, 'its status')
     start = FRAMES.tip(servo.q()).translation
     with servo.commanding('twist', twist(0.05, 0, 0, 0, 0, 0)):
         eventually(lambda: FRAMES.tip(servo.q()).translation[0] > start[0] + 0.02, 'motion')
