@@ -11,7 +11,7 @@ from ros2_ik.core.arrays import Array, FLOAT, Mask
 from ros2_ik.core.checks import instance, non_negative, one_of, vector, whole
 from ros2_ik.core.collision.collision_geometry import (
     CollisionGeometry,
-    own_geometries,
+    link_geometries,
     world_geometries,
 )
 from ros2_ik.core.collision.contact_check import ContactCheck
@@ -60,29 +60,29 @@ class CollisionChecker:
         if self.scene.robot.key != robot.key:
             raise InvalidSceneError(f"the scene belongs to robot '{self.scene.robot.name}', not "
                                     f"to this robot '{robot.name}' (its URDF or SRDF differs)")
-        self._made = (meshes, missing, pair)
+        self._init_arguments = (meshes, missing, pair)
         self._shape = (robot.nq,)
         self.geometry = robot_geometry(robot, meshes, missing)
-        items = (*own_geometries(robot, self.geometry), *world_geometries(robot, self.scene))
-        chosen = _between(items, *pair) if pair else _pairs_to_check(
+        items = (*link_geometries(robot, self.geometry), *world_geometries(robot, self.scene))
+        pair_mask = _between(items, *pair) if pair else _pairs_to_check(
             robot, self.scene, self.geometry, items)
         # each query places all items: keep only those of a checked pair
-        used = np.flatnonzero(chosen.any(axis=0) | chosen.any(axis=1))
-        self._pairs = PairModel(robot, [items[i] for i in used], chosen[np.ix_(used, used)])
+        used = np.flatnonzero(pair_mask.any(axis=0) | pair_mask.any(axis=1))
+        self._pairs = PairModel(robot, [items[i] for i in used], pair_mask[np.ix_(used, used)])
         self._pairs.margins = self._paddings(self._pairs.names)
         self._check = ContactCheck(self._pairs)
-        self._known_nearness: DistanceCheck | None = None
+        self._distance_check: DistanceCheck | None = None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return collision_checker, (self.robot, self.scene, *self._made)
+        return collision_checker, (self.robot, self.scene, *self._init_arguments)
 
     def copied(self) -> 'CollisionChecker':
         """Return a copy of this checker; the two share no mutable state."""
-        return CollisionChecker(self.robot, self.scene, *self._made)
+        return CollisionChecker(self.robot, self.scene, *self._init_arguments)
 
     def only(self, first: str, second: str) -> 'CollisionChecker':
         """Return a checker of one pair of links or objects, even if the scene allows contact."""
-        return CollisionChecker(self.robot, self.scene, *self._made[:2], (first, second))
+        return CollisionChecker(self.robot, self.scene, *self._init_arguments[:2], (first, second))
 
     @property
     def pair_count(self) -> int:
@@ -129,9 +129,9 @@ class CollisionChecker:
         touching = self._check.touching(q)
         if not touching:
             return ()
-        nearness, data = self.nearness, self.robot.scratch_data()
+        distance_check, data = self.distance_check, self.robot.scratch_data()
         pin.forwardKinematics(self.robot.model, data, q)
-        return deepest(nearness.contacts(q, data, touching))
+        return deepest(distance_check.contacts(q, data, touching))
 
     def rigid_contacts(self, robot: Robot, frame: str, q: Array, moving: Collection[str],
                        shift: float, turn: float) -> tuple[Contact, ...]:
@@ -170,9 +170,9 @@ class CollisionChecker:
         reach = non_negative(influence, 'influence', InvalidOptionError, math.inf)
         if most is not None:
             most = whole(most, 'most', InvalidOptionError)
-        q, data, nearness = self._q(at), self.robot.scratch_data(), self.nearness
+        q, data, distance_check = self._q(at), self.robot.scratch_data(), self.distance_check
         pin.computeJointJacobians(self.robot.model, data, q)
-        return nearness.distances(data, nearness.near_pairs.follow(q), reach, most)
+        return distance_check.distances(data, distance_check.near_pairs.bounds_at(q), reach, most)
 
     def _q(self, at: Configuration | Array) -> Array:
         """Return q (nq,), or raise InvalidStateError."""
@@ -197,14 +197,14 @@ class CollisionChecker:
         for item in self._pairs.items:
             if item.mesh is not None:
                 item.mesh.convex_parts  # noqa: B018
-        self._known_nearness = None
+        self._distance_check = None
 
     @property
-    def nearness(self) -> DistanceCheck:
+    def distance_check(self) -> DistanceCheck:
         """The distance check; it is replaced when convex parts of meshes become available."""
-        known = self._known_nearness
+        known = self._distance_check
         if known is None or known.is_outdated():
-            known = self._known_nearness = DistanceCheck(self._pairs)
+            known = self._distance_check = DistanceCheck(self._pairs)
         return known
 
 

@@ -33,7 +33,7 @@ class CollisionGeometry(NamedTuple):
     in_object: Array | None = None
 
     @property
-    def bodies(self) -> Array:
+    def body_points(self) -> Array:
         """Points (k, n, 3) of the k connected bodies; the first of each is in or on the body."""
         if self.mesh is not None:
             return self.mesh.extremes
@@ -54,7 +54,7 @@ def _geometry_of(name: str, joint: int, placement: 'pin.SE3', shape: Shape) -> C
 
 
 @lru_cache(maxsize=8)
-def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeometry, ...]:
+def link_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeometry, ...]:
     """Return the collision geometries of the robot's links."""
     return tuple(_geometry_of(body.link, *_on_joint(robot, body.link, body.in_link), body.shape)
                  for body in geometry.bodies)

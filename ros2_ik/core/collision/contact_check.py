@@ -30,8 +30,8 @@ class ContactCheck:
         # (a half-space touches a mesh if and only if it touches the mesh's hull)
         hulls = [item.mesh is None for item in pairs.items]
         flat = [isinstance(item.geometry, coal.Halfspace) for item in pairs.items]
-        self.certain = [hulls[i] and hulls[j] or flat[i] or flat[j]
-                        for i, j in pairs.pairs.tolist()]
+        self.is_hull_exact = [hulls[i] and hulls[j] or flat[i] or flat[j]
+                              for i, j in pairs.pairs.tolist()]
         # Prepare meshes now: the time of the first check may be limited. `extremes` of meshes
         # fixed to the root are computed only when a check needs them: the servo adds world
         # objects between two steps, where time is limited, too.
@@ -57,7 +57,7 @@ class ContactCheck:
 
         A mesh is measured by its triangles, which gives an upper bound in penetration.
         """
-        pairs = self._pairs if self.certain[k] else self._triangles
+        pairs = self._pairs if self.is_hull_exact[k] else self._triangles
         pairs.data.distanceRequests[k] = DISTANCE_REQUEST
         pin.computeDistance(pairs.model, pairs.data, k)
         return pairs.data.distanceResults[k]
@@ -72,7 +72,7 @@ class ContactCheck:
         pin.forwardKinematics(pairs.robot.model, data, q)
         pairs.place(data)
         # order: the last pair in contact, pairs whose hulls decide, pairs that need triangles
-        near.sort(key=self.certain.__getitem__, reverse=True)
+        near.sort(key=self.is_hull_exact.__getitem__, reverse=True)
         last = self._last     # a local copy: other threads change it
         if last in near:
             near.remove(last)
@@ -81,7 +81,7 @@ class ContactCheck:
         for k in near:
             if not pin.computeCollision(pairs.model, pairs.data, k):
                 continue
-            if not self.certain[k]:
+            if not self.is_hull_exact[k]:
                 # place the triangles only if needed: most hulls are apart
                 if not are_placed:
                     self._triangles.place(data)
@@ -96,7 +96,7 @@ class ContactCheck:
     def _triangles(self) -> PairModel:
         items = [item if item.mesh is None else item._replace(geometry=item.mesh.geometry)
                  for item in self._pairs.items]
-        triangles = PairModel(self._pairs.robot, items, self._pairs.chosen)
+        triangles = PairModel(self._pairs.robot, items, self._pairs.pair_mask)
         triangles.margins = self._pairs.margins
         return triangles
 
@@ -117,4 +117,4 @@ def _is_within(inner: CollisionGeometry, at: pin.SE3, outer: CollisionGeometry,
     if outer.mesh is None:
         return False
     to_outer = there.actInv(at)
-    return outer.mesh.contains_any(inner.bodies @ to_outer.rotation.T + to_outer.translation)
+    return outer.mesh.contains_any(inner.body_points @ to_outer.rotation.T + to_outer.translation)

@@ -19,7 +19,7 @@ from ros2_ik.core.collision.pair_model import (
 )
 from ros2_ik.core.kernels.boxes import fill_distance_slopes
 
-LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]
+PARTS_CHECK_PERIOD = 5.0     # interval of checks for convex parts made by other processes [s]
 
 
 class DistanceCheck:
@@ -35,7 +35,7 @@ class DistanceCheck:
         self._waiting = [item.mesh for item in pairs.items
                          if item.mesh is not None and not item.mesh.has_parts]
         self._pairs, self._numbers = _of_parts(pairs)
-        self._looked = time.monotonic()
+        self._checked_at = time.monotonic()
         pairs = self._pairs
         # items of the objects moved last, see `_items_of`
         self._moving: tuple[Sequence[str], Indices, Indices, Array] | None = None
@@ -47,10 +47,10 @@ class DistanceCheck:
         self._fill_slopes = fill_distance_slopes.run    # compile now
 
     def is_outdated(self) -> bool:
-        """Return whether missing convex parts are on disk; checks at most once per LOOK_AGAIN."""
-        if not self._waiting or time.monotonic() < self._looked + LOOK_AGAIN:
+        """Return whether missing convex parts are on disk, at most once per PARTS_CHECK_PERIOD."""
+        if not self._waiting or time.monotonic() < self._checked_at + PARTS_CHECK_PERIOD:
             return False
-        self._looked = time.monotonic()
+        self._checked_at = time.monotonic()
         return any(mesh.has_parts for mesh in self._waiting)
 
     def move(self, names: Sequence[str], poses: Array) -> None:
@@ -87,7 +87,7 @@ class DistanceCheck:
     def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
         """Yield the deepest contact of each `touching` pair; `data` has joint placements at q."""
         placed = self._place(data, np.arange(len(self._pairs)))
-        least = self.near_pairs.follow(q).lower_bounds
+        least = self.near_pairs.bounds_at(q).lower_bounds
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
             # if rounding makes the bounds of all parts positive, take the nearest parts
@@ -171,7 +171,7 @@ def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
         owners += [i] * len(parts)
     # check a pair of parts if the pair of their items is checked
     owner = np.array(owners, dtype=np.intp)
-    model = PairModel(pairs.robot, items, pairs.chosen[np.ix_(owner, owner)])
+    model = PairModel(pairs.robot, items, pairs.pair_mask[np.ix_(owner, owner)])
     # matrix (items, items) of indices of pairs; -1: not checked
     number = np.full((len(pairs.items),) * 2, -1, dtype=np.intp)
     number[tuple(pairs.pairs.T)] = np.arange(len(pairs))

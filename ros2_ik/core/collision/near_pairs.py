@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
-from ros2_ik.core.kernels.boxes import follow_pairs, near_pairs
+from ros2_ik.core.kernels.boxes import fill_lower_bounds, near_pairs
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import FLOATING, tree_of
 
@@ -55,10 +55,10 @@ class NearPairs:
         self._boxes = numbers[len(bodies.numbers):].reshape(-1, 12)
         self.place(slice(None), bodies.mounts[joints] @ np.reshape(
             [item.placement.homogeneous for item in items], (-1, 4, 4)) @ self.centres)
-        self._given = (numbers, layout, (upper - lower) / 2,
-                       np.ascontiguousarray(pairs, dtype=np.int64), margins)
-        self._unknown = np.full(len(margins), -np.inf)
-        self._near, self._follow = near_pairs.run, follow_pairs.run    # compile now
+        self._loop_arguments = (numbers, layout, (upper - lower) / 2,
+                                np.ascontiguousarray(pairs, dtype=np.int64), margins)
+        self._no_bounds = np.full(len(margins), -np.inf)
+        self._near, self._fill_bounds = near_pairs.run, fill_lower_bounds.run    # compile now
 
     def place(self, numbers: Indices | slice, T: Array) -> None:
         """Set poses T (k, 4, 4) of box centres, relative to bodies of the tree or to the root."""
@@ -67,18 +67,18 @@ class NearPairs:
 
     def at(self, q: Array) -> list[int]:
         """Return the indices of the near pairs at q (nq,), ascending."""
-        near = np.empty(len(self._given[-1]), dtype=np.int64)
-        count = self._near(np.ascontiguousarray(q), *self._given, near)
+        near = np.empty(len(self._loop_arguments[-1]), dtype=np.int64)
+        count = self._near(np.ascontiguousarray(q), *self._loop_arguments, near)
         numbers: list[int] = near[:count].tolist()
         return numbers
 
-    def follow(self, q: Array, last: PairsAt | None = None) -> PairsAt:
+    def bounds_at(self, q: Array, last: PairsAt | None = None) -> PairsAt:
         """Return lower bounds of all distances at q (nq,), tighter if `last` is near q."""
-        margins = self._given[-1]
+        margins = self._loop_arguments[-1]
         placed, (lower, decrease) = np.empty((len(self._boxes), 12)), np.empty((2, len(margins)))
-        previous = (placed, self._unknown) if last is None else (last.placed, last.lower_bounds)
-        nearest = self._follow(np.ascontiguousarray(q), *self._given, *previous, placed, lower,
-                               decrease)
+        previous = (placed, self._no_bounds) if last is None else (last.placed, last.lower_bounds)
+        nearest = self._fill_bounds(np.ascontiguousarray(q), *self._loop_arguments, *previous,
+                                    placed, lower, decrease)
         # a copy: the caller may change its q
         return PairsAt(q.copy(), placed, lower, decrease, nearest)
 

@@ -15,15 +15,15 @@ from ros2_ik.core.scene.shapes.mesh import DETAILS
 COLLISIONS_OFF = 'collisions: not checked'
 
 
-class OwnCollisions(NamedTuple):
+class SelfCollisionCheck(NamedTuple):
     """The self-collision checker of a robot, and sentences on what it does not check."""
 
     checker: CollisionChecker | None    # None: a robot without collision elements
     not_checked: tuple[str, ...]
 
 
-def own_collisions(robot: Robot, meshes: str = 'exact',
-                   missing_meshes: str = 'refuse') -> OwnCollisions:
+def self_collision_check(robot: Robot, meshes: str = 'exact',
+                   missing_meshes: str = 'refuse') -> SelfCollisionCheck:
     """
     Return the self-collision checker of a robot, cached per Robot object.
 
@@ -33,7 +33,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
-    own = _own_collisions(robot.without_added_frames, meshes)
+    own = _self_collision_check(robot.without_added_frames, meshes)
     geometry = own.checker and own.checker.geometry
     if geometry and geometry.left_out and missing_meshes == 'refuse':
         reasons = '; '.join(text.removesuffix('; it is left out')
@@ -46,11 +46,11 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
 
 
 @lru_cache(maxsize=8)
-def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
+def _self_collision_check(robot: Robot, meshes: str) -> SelfCollisionCheck:
     checker = CollisionChecker(robot, Scene(robot), meshes, 'skip')
     # keep a checker without pairs if geometry is missing: the caller reports the missing geometry
     is_used = checker.pair_count or checker.geometry.left_out
-    return OwnCollisions(checker if is_used else None, not_checked(checker))
+    return SelfCollisionCheck(checker if is_used else None, not_checked(checker))
 
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:

@@ -17,15 +17,15 @@ class PairModel:
     """
     The items of a collision check, and the `pairs` (k, 2) of item indices to check.
 
-    `chosen` is the mask (i, i) of these pairs, above the diagonal. `margins` (k,) are paddings [m]
-    that are subtracted from distances. `model` is Pinocchio's geometry model, read-only; `data`
-    belongs to the calling thread and holds the results of its last computation.
+    `pair_mask` is the mask (i, i) of these pairs, above the diagonal. `margins` (k,) are paddings
+    [m] that are subtracted from distances. `model` is Pinocchio's geometry model, read-only;
+    `data` belongs to the calling thread and holds the results of its last computation.
     """
 
-    def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], chosen: Mask) -> None:
-        self.robot, self.items, self.chosen = robot, items, chosen
+    def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pair_mask: Mask) -> None:
+        self.robot, self.items, self.pair_mask = robot, items, pair_mask
         self.model = _model_of(items)
-        self.pairs = _enter(self.model, items, chosen)
+        self.pairs = _add_pairs(self.model, items, pair_mask)
         self.margins = np.zeros(len(self.pairs))
         self._local = threading.local()
 
@@ -80,11 +80,12 @@ def _model_of(items: Sequence[CollisionGeometry]) -> pin.GeometryModel:
     return model
 
 
-def _enter(model: pin.GeometryModel, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
+def _add_pairs(model: pin.GeometryModel, items: Sequence[CollisionGeometry],
+               pair_mask: Mask) -> Indices:
     """Add and return the pairs; an octree is first in its pairs, as coal 3.0 swaps items."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
-    swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
-    others = chosen.copy()
+    swapped = [(tree, int(one)) for tree in trees for one in np.flatnonzero(pair_mask[:, tree])]
+    others = pair_mask.copy()
     others[:, trees] = False
     model.setCollisionPairs(others)
     for pair in swapped:

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.collision.collision_geometry import own_geometries
+from ros2_ik.core.collision.collision_geometry import link_geometries
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.pair_model import PairModel
@@ -148,13 +148,13 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
     The depth of the meshes' hulls is the largest in the neutral state and all samples, or -1 for
     a pair that is not in contact in the neutral state.
     """
-    items = own_geometries(robot, geometry)
+    items = link_geometries(robot, geometry)
     wanted = set(pairs)
-    chosen = np.array([[sorted_pair(one.name, other.name) in wanted for other in items]
-                       for one in items], dtype=bool).reshape(len(items), len(items))
-    check = ContactCheck(PairModel(robot, items, np.triu(chosen)))
+    pair_mask = np.array([[sorted_pair(one.name, other.name) in wanted for other in items]
+                          for one in items], dtype=bool).reshape(len(items), len(items))
+    check = ContactCheck(PairModel(robot, items, np.triu(pair_mask)))
     hulls = DistanceCheck(PairModel(robot, [item._replace(mesh=None) for item in items],
-                                    np.triu(chosen)))
+                                    np.triu(pair_mask)))
 
     def depths_at(q: Array) -> dict[Pair, float]:
         """Return the depth of each pair of links in contact at q (nq,)."""

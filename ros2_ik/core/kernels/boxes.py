@@ -67,8 +67,8 @@ def aabb_distance(centred, halves, a, b):
 
 @loop("f8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], f8[:,::1], "
       'f8[::1], f8[:,::1], f8[::1], f8[::1])')
-def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, previous_bounds, centred,
-                 lower_bounds, max_decrease):
+def fill_lower_bounds(q, numbers, layout, sizes, pairs, margins, before, previous_bounds, centred,
+                      lower_bounds, max_decrease):
     """
     Fill lower bounds of the pairs' distances at q, using the bounds at a previous configuration.
 

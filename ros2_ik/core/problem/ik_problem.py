@@ -9,16 +9,13 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import flag, instance, instances, listed
-from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked, own_collisions
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.collision.not_checked import COLLISIONS_OFF, not_checked, self_collision_check
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.problem.structure import (
-    FunctionUse,
-    JointChangeBound,
-    structure_of,
-)
+from ros2_ik.core.problem.structure import FunctionUse, JointChangeBound, structure_of
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -176,7 +173,7 @@ class IKProblem:
         """Sentences about the collisions that acceptance does not check."""
         if not self.collisions:
             return (COLLISIONS_OFF,)
-        return (own_collisions(self.robot).not_checked if self.checker is None
+        return (self_collision_check(self.robot).not_checked if self.checker is None
                 else not_checked(self.checker))
 
     def _valid_checker(self, checker: CollisionChecker | None) -> CollisionChecker | None:
@@ -193,7 +190,7 @@ class IKProblem:
                                          f'not {checker!r}')
             return checker
         # the first call for a robot loads its meshes
-        return own_collisions(self.robot).checker
+        return self_collision_check(self.robot).checker
 
     def _resolve_targets(self) -> None:
         """Set `targets` (converted to the root frame if their frame is static) and `poses`."""

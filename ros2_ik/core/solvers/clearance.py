@@ -96,8 +96,8 @@ class SelfMotion:
         self.is_possible = (not problem.active.floating_starts.size
                             and len(problem.active.columns) > len(rows.rows))
         self._step = step_along.run
-        self._given = (rows.limits, rows.rows, rows.bounds,
-                       LevenbergMarquardt(problem).options)
+        self._loop_arguments = (rows.limits, rows.rows, rows.bounds,
+                                LevenbergMarquardt(problem).options)
         # first direction: arbitrary, but reproducible and not along a single joint
         self._direction = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))
         self._visited = np.empty((0, len(problem.active.indices)))
@@ -115,7 +115,7 @@ class SelfMotion:
                 break
             walk = walks.popleft()
             has_moved, done = self._rows.hard.run(
-                self._step, None, *walk, *self._given, STEP_LENGTH, CORRECTION_ITERATIONS)
+                self._step, None, *walk, *self._loop_arguments, STEP_LENGTH, CORRECTION_ITERATIONS)
             iterations += done
             budget.iterations -= done
             if has_moved:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike, JointValues, Pose
 from ros2_ik.core.checks import between, finite, flag, floats, instance, listed, matrix, positive
-from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
+from ros2_ik.core.collision import collision_checker, CollisionChecker, self_collision_check
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import (
     AngleBetweenVectors,
@@ -167,7 +167,7 @@ class InverseKinematics:
     def _checker(self) -> CollisionChecker:
         # loading the meshes is slow: wait until the checker is needed. Without a scene, use the
         # cached checker of the robot, which is None if the robot has no collision elements
-        own = own_collisions(self.robot, self.meshes).checker if self._alone else None
+        own = self_collision_check(self.robot, self.meshes).checker if self._alone else None
         return own or collision_checker(self.robot, self.scene, self.meshes)
 
     def add_minimum_distance_lower_bound_constraint(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import flag, instance, listed
-from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
+from ros2_ik.core.collision import collision_checker, CollisionChecker, self_collision_check
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import (
     ALL_AXES,
@@ -169,7 +169,7 @@ class PoseSolver:
     def _checker(self, scene: Scene | None) -> CollisionChecker | None:
         """Return the collision checker of robot and scene (None: of the robot alone)."""
         given = self.meshes, self.missing_meshes
-        return (own_collisions(self.robot, *given).checker if scene is None
+        return (self_collision_check(self.robot, *given).checker if scene is None
                 else collision_checker(self.robot, scene, *given))
 
 

@@ -93,7 +93,7 @@ class DistanceConstraints:
                   owned: bool = False) -> None:
         """Use another checker and object velocities (3,) [m/s]; see VelocityProgram.set_scene."""
         self._checker, self._is_owned = self._narrowed(checker), owned
-        self._check, self._is_new, self._has_moved = self._checker.nearness, True, False
+        self._check, self._is_new, self._has_moved = self._checker.distance_check, True, False
         self._set_velocities(velocities)
 
     def move(self, names: Sequence[str], poses: Array,
@@ -126,10 +126,10 @@ class DistanceConstraints:
         """Return the rows of pairs that are near each other at q, or approach each other fast."""
         # without bounds from an earlier step: compute all bounds from scratch
         if self._is_new:
-            self._at_end = at = self._check.near_pairs.follow(q)
+            self._at_end = at = self._check.near_pairs.bounds_at(q)
             self._needed = np.full(len(at.lower_bounds), ROW_DISTANCE + FIRST_SPEED * self._dt)
         elif self._has_moved or not np.array_equal(q, self._at_end.q):
-            self._at_end = self._check.near_pairs.follow(q, self._at_end)
+            self._at_end = self._check.near_pairs.bounds_at(q, self._at_end)
         self._at_start, self._last = self._at_end, self._next
         self._is_new = self._has_moved = False
         self._reach = (np.maximum(LOOKAHEAD * self._needed, ROW_DISTANCE) + self._margin
@@ -147,7 +147,7 @@ class DistanceConstraints:
         # distance. Joint velocities v, braked at half the acceleration limits a, close a gap with
         # gradient r by (r.v)^2 / (|r|.a), which is at most r.v times `stop` = max(|v| / a).
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)
-        self._at_end = self._check.near_pairs.follow(end, self._at_start)
+        self._at_end = self._check.near_pairs.bounds_at(end, self._at_start)
         self._needed = steps * (self._at_end.max_decrease + self._object_motion)
         reach = self._needed + self._margin + self._object_motion
         new = (reach > self._reach) & (self._at_start.lower_bounds < reach)
@@ -222,7 +222,7 @@ class DistanceConstraints:
         # margin minus slack, or the smallest distance at the start if that is smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._at_end.q):
-            self._at_end = self._check.near_pairs.follow(end, self._at_start)
+            self._at_end = self._check.near_pairs.bounds_at(end, self._at_start)
         # exact distances only if the lower bounds do not suffice
         if self._at_end.nearest >= least:
             return 0.0

@@ -94,7 +94,7 @@ class CollisionGeometry:
     def _build(self, robot: Robot) -> CollisionChecker:
         try:
             checker = collision_checker(robot, Scene(robot), *self.options)
-            checker.nearness    # noqa: B018 - loads convex parts into the cache of all checkers
+            checker.distance_check  # noqa: B018 - loads convex parts into the cache of all checkers
             geometry = checker.geometry
         except Exception as error:
             if not isinstance(error, IKError):

@@ -125,7 +125,7 @@ class Worker:
         self._robots = {key: robot}
         # create the geometry now; errors are reported by the first search
         with suppress(IKError):
-            collision_checker(robot, Scene(robot), meshes, missing).nearness    # noqa: B018
+            collision_checker(robot, Scene(robot), meshes, missing).distance_check    # noqa: B018
 
     def begin(self, number: int, robot_key: str, packed: bytes, sent: float) -> None:
         """

@@ -243,7 +243,7 @@ def test_distance_of_a_mesh_is_that_of_its_hull_until_its_parts_are_made(
         made_by, radius, tmp_path, monkeypatch):
     """A box in the middle of a ring is in its hull, and 0.22 m from the ring."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
-    monkeypatch.setattr('ros2_ik.core.collision.distance_check.LOOK_AGAIN', 0.0)
+    monkeypatch.setattr('ros2_ik.core.collision.distance_check.PARTS_CHECK_PERIOD', 0.0)
     made = trimesh.creation.torus(radius, 0.05, 20, 14)
     ring = Mesh(np.array(made.vertices), np.array(made.faces))
     robot = solid('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))

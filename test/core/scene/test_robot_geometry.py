@@ -12,7 +12,7 @@ from scenes import solid
 from scipy.spatial import cKDTree
 import trimesh
 
-from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
+from ros2_ik.core.collision import collision_checker, CollisionChecker, self_collision_check
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.internals import visual_geometry
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
@@ -255,7 +255,7 @@ def test_changed_mesh_file_is_read_by_a_new_robot(again, meshes, tmp_path):
         sent = unpack(pack(collision_checker(robot, scene, meshes), robot), worker)
         checkers = [CollisionChecker(robot, scene, meshes).only('tip', 'post'),
                     collision_checker(robot, scene, meshes).only('tip', 'post'),
-                    sent.only('tip', 'post'), own_collisions(robot, meshes).checker]
+                    sent.only('tip', 'post'), self_collision_check(robot, meshes).checker]
         return [checker.collides(robot.neutral) for checker in checkers]
     assert touches(robot) == [False] * 4
     write_cube(tmp_path / 'a.stl', 2.0)

@@ -22,7 +22,7 @@ from ros2_ik.core import (
     solve_pose,
     SolveOptions,
 )
-from ros2_ik.core.collision import own_collisions
+from ros2_ik.core.collision import self_collision_check
 
 CORE = str(Path(core.__file__).parent)
 
@@ -48,7 +48,7 @@ def files_entered(call):
 
 def questions(robot, tip, count):
     """Yield reachable poses of collision-free configurations, each with a near seed."""
-    generator, checker = np.random.default_rng(0), own_collisions(robot).checker
+    generator, checker = np.random.default_rng(0), self_collision_check(robot).checker
     while count:
         q = robot.random_q(generator)
         if checker is None or not checker.collides(q):
