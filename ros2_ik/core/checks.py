@@ -176,7 +176,7 @@ def check_cancel(value: object, error: type[IKError]) -> None:
         raise error(f'cancel must be an event or a callable, not {value!r}')
 
 
-def listed(value: Any) -> list[Any] | None:
+def as_list(value: Any) -> list[Any] | None:
     """Return the items of a list, tuple, set or array; None for a string or a single value."""
     if isinstance(value, (str, bytes)):
         return None
@@ -211,7 +211,7 @@ def instance(value: object, kind: type, name: str, error: type[IKError]) -> Any:
 
 def instances(value: object, kind: type, name: str, error: type[IKError]) -> list[Any]:
     """Return the items of a list if all are instances of `kind`, or raise `error`."""
-    items = listed(value)
+    items = as_list(value)
     if items is None or not all(isinstance(item, kind) for item in items):
         raise error(f'{name} must be a list of {kind.__name__}, not {value!r}')
     return items
@@ -219,7 +219,7 @@ def instances(value: object, kind: type, name: str, error: type[IKError]) -> lis
 
 def distinct_names(value: object, what: str, error: type[IKError]) -> tuple[str, ...]:
     """Return a non-empty list of distinct names as a tuple, or raise `error`."""
-    names = listed(value)
+    names = as_list(value)
     if not names or not all(isinstance(name, str) for name in names):
         raise error(f'{what} must be a list of names, not {value!r}')
     for name in names:

@@ -2,7 +2,7 @@
 
 from ros2_ik.core.arrays import Indices
 from ros2_ik.core.collision import *
-from ros2_ik.core.collision.self_pairs import listed
+from ros2_ik.core.collision.self_pairs import join_first
 from ros2_ik.core.functions import *
 from ros2_ik.core.motion import *
 from ros2_ik.core.path import *
@@ -23,5 +23,5 @@ __all__ = [
     'PATH_OPTIONS', 'PathSearch', 'TimedPath', 'ALL_AXES', 'largest_change', 'TargetError',
     'default_group', 'default_tip', 'Defaults', 'group_tips', 'IKRequest', 'prepare', 'World',
     'GeometryElement', 'OCTOMAP', 'ShapeInstance', 'visual_elements', 'visual_geometry',
-    'shape_kinds', 'Search', 'pack', 'unpack', 'read_yaml', 'listed',
+    'shape_kinds', 'Search', 'pack', 'unpack', 'read_yaml', 'join_first',
 ]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
-from ros2_ik.core.collision.self_pairs import ADJACENT, counted, listed, self_pairs
+from ros2_ik.core.collision.self_pairs import ADJACENT, count_sentence, join_first, self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import MISSING, RobotGeometry
@@ -40,7 +40,7 @@ def self_collision_check(robot: Robot, meshes: str = 'exact',
                             for text in geometry.warnings[:3])
         raise InvalidSceneError(
             f"collisions of robot '{robot.name}' cannot be checked, as geometry of "
-            f'{len(geometry.left_out)} link(s) is missing ({listed(geometry.left_out)}): '
+            f'{len(geometry.left_out)} link(s) is missing ({join_first(geometry.left_out)}): '
             f"{reasons}; valid: collisions=False for no check, missing_meshes='skip' for the rest")
     return own
 
@@ -75,10 +75,10 @@ def _gaps(robot: Robot, geometry: RobotGeometry, guess_pairs: bool) -> tuple[str
     bare = [link for link in robot.tree.links if link not in named]
     pairs = self_pairs(robot, geometry)
     found = [
-        counted('link', 'without <collision> in the URDF cannot be checked (mere frames need '
-                'none)', bare),
-        counted('link', 'cannot be checked, as meshes are not found or <collision> elements are '
-                'wrong (package_dirs names folders of meshes)', lost),
+        count_sentence('link', 'without <collision> in the URDF cannot be checked (mere frames '
+                       'need none)', bare),
+        count_sentence('link', 'cannot be checked, as meshes are not found or <collision> '
+                       'elements are wrong (package_dirs names folders of meshes)', lost),
         pairs.report() if guess_pairs else '']
     if ADJACENT in pairs.allowed.values():
         found.append('collisions: adjacent links are not checked against each other (no SRDF '

@@ -47,10 +47,10 @@ class SelfPairs:
 
     def report(self) -> str:
         """Return one sentence about the guessed pairs, or ''."""
-        return counted('pair', 'of links left unchecked, as their models seem to overlap (an '
-                       'SRDF with disable_collisions decides instead)',
-                       [f'{first} - {second} ({reason})'
-                        for (first, second), reason in self.guessed.items()])
+        return count_sentence('pair', 'of links left unchecked, as their models seem to overlap '
+                              '(an SRDF with disable_collisions decides instead)',
+                              [f'{first} - {second} ({reason})'
+                               for (first, second), reason in self.guessed.items()])
 
 
 def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs:
@@ -90,13 +90,13 @@ def _decide(robot: Robot, geometry: RobotGeometry) -> SelfPairs:
     return SelfPairs(frozenset(pairs - allowed.keys()), allowed)
 
 
-def counted(what: str, which: str, names: Sequence[str]) -> str:
+def count_sentence(what: str, which: str, names: Sequence[str]) -> str:
     """Return a sentence that counts and lists names; '' without names."""
     count = f'{len(names)} {what}{"s" * (len(names) != 1)}'
-    return f'collisions: {count} {which}: {listed(names)}' if names else ''
+    return f'collisions: {count} {which}: {join_first(names)}' if names else ''
 
 
-def listed(names: Sequence[str]) -> str:
+def join_first(names: Sequence[str]) -> str:
     """Return a text with the first MAX_NAMES names and the number of further names."""
     more = f' and {len(names) - MAX_NAMES} more' if len(names) > MAX_NAMES else ''
     return f'{", ".join(names[:MAX_NAMES])}{more}'

@@ -54,12 +54,12 @@ def field_value(value: object) -> FieldValue:
     if isinstance(value, Mapping):
         return FieldValue(_numbers(list(value.values()), value), [str(name) for name in value])
     # a single number, or a list of strings, of rows or of numbers
-    items = checks.listed(value)
+    items = checks.as_list(value)
     if items is None:
         return FieldValue(_numbers([value], value), [])
     if items and all(isinstance(item, str) for item in items):
         return FieldValue([], items)
-    rows = [checks.listed(item) for item in items]
+    rows = [checks.as_list(item) for item in items]
     if items and None not in rows:
         widths = {len(row) for row in rows if row is not None}
         if len(widths) > 1:

@@ -9,7 +9,7 @@ import pinocchio as pin
 import scipy
 
 from ros2_ik.core.arrays import Array, ArrayLike, Pose
-from ros2_ik.core.checks import direction, finite, listed, vector
+from ros2_ik.core.checks import as_list, direction, finite, vector
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.poses import as_transform
 
@@ -69,7 +69,7 @@ class Waypoints(ToolPath):
     """At least two poses (4, 4), connected by lines, each with a rotation of less than pi."""
 
     def __init__(self, poses: Sequence[Pose]) -> None:
-        given = listed(poses)
+        given = as_list(poses)
         if given is None or len(given) < 2:
             raise InvalidTargetError('a path is a Line, Arc, Screw, Spline or Waypoints, or a '
                                      f'list of at least two poses, not {poses!r}')

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.checks import flag, instance, instances, listed
+from ros2_ik.core.checks import as_list, flag, instance, instances
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.collision.not_checked import COLLISIONS_OFF, not_checked, self_collision_check
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
@@ -105,7 +105,7 @@ class IKProblem:
         Each pose is relative to the frame of its target. `start` and `checker` default to those of
         this problem. Raises InvalidTargetError, InvalidStateError or InvalidOptionError.
         """
-        wanted = poses if type(poses) is list else listed(poses)
+        wanted = poses if type(poses) is list else as_list(poses)
         if wanted is None or len(wanted) != len(self.given):
             count = repr(poses) if wanted is None else len(wanted)
             raise InvalidTargetError('target poses must be a list with a pose for each of '
@@ -232,7 +232,7 @@ class IKProblem:
 
 
 def _locked(robot: Robot, names: Iterable[str]) -> frozenset[str]:
-    found = listed(names)
+    found = as_list(names)
     if found is None or isinstance(names, Mapping):
         raise InvalidOptionError(f'locked must be a list of joint names, not {names!r}: locked '
                                  'joints keep their values in the seed or start')

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ros2_ik.core.checks import entries, flag, listed, text
+from ros2_ik.core.checks import as_list, entries, flag, text
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.srdf import sorted_pair
@@ -29,7 +29,7 @@ class AllowedCollisions:
     def __post_init__(self) -> None:
         pairs: dict[tuple[str, str], bool] = {}
         for names, allowed in entries(self.pairs, 'pairs', InvalidSceneError):
-            pair_names = listed(names)
+            pair_names = as_list(names)
             if pair_names is None or len(pair_names) != 2:
                 raise InvalidSceneError('a pair of allowed collisions has two names, not '
                                         f'{names!r}')

@@ -8,7 +8,7 @@ import pinocchio as pin
 
 from ros2_ik.core import poses
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import entries, instance, instances, listed, text, vector
+from ros2_ik.core.checks import as_list, entries, instance, instances, text, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.shapes import OcTree, Shape
 
@@ -120,7 +120,7 @@ class SceneObject:
 
     def with_part_poses(self, poses: Sequence[Pose]) -> 'SceneObject':
         """Return the object with one new pose for each part, in the object frame."""
-        given = listed(poses)
+        given = as_list(poses)
         if given is None or len(given) != len(self.parts):
             raise InvalidSceneError(f"object '{self.id}' has {len(self.parts)} parts, not "
                                     f'{poses if given is None else len(given)}: give a pose for '
@@ -161,7 +161,7 @@ class AttachedObject:
 
 def as_parts(parts: object, what: str) -> tuple[ShapeInstance, ...]:
     """Convert `parts` of a `SceneObject` to ShapeInstances; raises InvalidSceneError."""
-    given = listed(parts)
+    given = as_list(parts)
     if not given:
         raise InvalidSceneError(f'{what} needs at least one part, not {parts!r}')
     return tuple(_part(part, f'{what}, part {index}') for index, part in enumerate(given))

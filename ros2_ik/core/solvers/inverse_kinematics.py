@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike, JointValues, Pose
-from ros2_ik.core.checks import between, finite, flag, floats, instance, listed, matrix, positive
+from ros2_ik.core.checks import as_list, between, finite, flag, floats, instance, matrix, positive
 from ros2_ik.core.collision import collision_checker, CollisionChecker, self_collision_check
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import (
@@ -201,7 +201,7 @@ class InverseKinematics:
     def add_distance_constraint(self, geometry_pair: Sequence[str], distance_lower: float,
                                 distance_upper: float) -> Constraint:
         """Keep the signed distance [m] of two links or objects within bounds."""
-        pair = listed(geometry_pair)
+        pair = as_list(geometry_pair)
         if pair is None or len(pair) != 2:
             raise InvalidConstraintError('geometry_pair must be the names of two links or '
                                          f'objects, not {geometry_pair!r}')
@@ -370,4 +370,4 @@ def _bound(value: object, name: str, most: float = math.inf) -> float:
 
 
 def _is(value: object, number: float) -> bool:
-    return listed(value) is None and bool(value == number)
+    return as_list(value) is None and bool(value == number)

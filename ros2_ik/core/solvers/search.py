@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import listed
+from ros2_ik.core.checks import as_list
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
@@ -445,7 +445,7 @@ def chosen_solver(solver: str, problem: IKProblem) -> tuple[str, str]:
 
 def seeds_of(problem: IKProblem, seeds: object) -> list[Array]:
     """Return a list of seeds (nq,) from one or several joint values; raises InvalidStateError."""
-    found = listed(seeds)
+    found = as_list(seeds)
     if not found:
         raise InvalidStateError(f'seeds must be a list of joint values, not {seeds!r}')
     # one seed instead of a list

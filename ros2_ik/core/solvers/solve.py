@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.checks import flag, instance, listed
+from ros2_ik.core.checks import as_list, flag, instance
 from ros2_ik.core.collision import collision_checker, CollisionChecker, self_collision_check
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import (
@@ -134,7 +134,7 @@ class PoseSolver:
         tips, several = _names(self.tips), not isinstance(self.tips, str)
         frames = _per_tip(self.relative_to, len(tips), 'relative_to',
                           several and isinstance(self.relative_to, (list, tuple)))
-        has_rows = listed((listed(self.weights) or [0])[0]) is not None
+        has_rows = as_list((as_list(self.weights) or [0])[0]) is not None
         rows = _per_tip(self.weights, len(tips), 'weights', several and has_rows)
         targets = [PoseTarget(tip, np.eye(4), frame, row, self.position_tolerance,
                               self.orientation_tolerance)
@@ -194,18 +194,18 @@ def _hashable(value: object) -> Any:
     """Return a value for the key of a cache: a list or array as a tuple."""
     if value is None or type(value) in (str, tuple) or isinstance(value, Mapping):
         return value
-    items = listed(value)
+    items = as_list(value)
     return value if items is None else tuple(items)
 
 
 def _frame_names(*named: object) -> list[str]:
     """Return all names in the arguments, each a name, a list of names, or another value."""
-    given = [[one] if isinstance(one, str) else listed(one) or [] for one in named]
+    given = [[one] if isinstance(one, str) else as_list(one) or [] for one in named]
     return [name for names in given for name in names if isinstance(name, str)]
 
 
 def _names(tip: object) -> list[str]:
-    names = [tip] if isinstance(tip, str) else listed(tip)
+    names = [tip] if isinstance(tip, str) else as_list(tip)
     if not names:
         raise InvalidTargetError(f'tip must be a name, or a list of names with a list of targets, '
                                  f'not {tip!r}')
@@ -214,7 +214,7 @@ def _names(tip: object) -> list[str]:
 
 def _per_tip(value: object, count: int, name: str, many: bool) -> list[Any]:
     """Return one value for each tip: the items of a list (`many`), or one value repeated."""
-    values = (listed(value) or []) if many else [value] * count
+    values = (as_list(value) or []) if many else [value] * count
     if len(values) != count:
         raise InvalidTargetError(f'{count} tips but {len(values)} entries of {name}')
     return values

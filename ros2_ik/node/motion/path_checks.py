@@ -1,7 +1,7 @@
 """Collision checks of motions before their start and after changes of the scene."""
 
 from ros2_ik.core import Motion, Status
-from ros2_ik.core.internals import COLLISIONS_OFF, listed, PathCollision, PathCollisionCheck
+from ros2_ik.core.internals import COLLISIONS_OFF, join_first, PathCollision, PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.motion.motion_execution import MotionExecution, Outcome
@@ -96,8 +96,8 @@ def blocked(found: PathCollision, execution: MotionExecution) -> Outcome:
 
 
 def _contacts(found: PathCollision) -> str:
-    return listed([f"'{contact.first}' touches '{contact.second}', {contact.depth:.3g} m deep"
-                   for contact in found.contacts])
+    return join_first([f"'{contact.first}' touches '{contact.second}', {contact.depth:.3g} m deep"
+                       for contact in found.contacts])
 
 
 def _positions(found: PathCollision, execution: MotionExecution) -> str:

@@ -9,7 +9,7 @@ import pinocchio as pin
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_ik.core import Array, Joint, Robot, Status
-from ros2_ik.core.internals import listed
+from ros2_ik.core.internals import join_first
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_pose
 from ros2_ik.node.parameters import Parameters
@@ -64,7 +64,7 @@ class CurrentState:
                 what, where = ('no', 'neutral') if reading is None else ('stale', 'last known')
                 use = 'the search started' if name in active else 'collisions were checked'
                 lacking[what, use, where].append(f"'{name}'")
-        notes = [f'{what} joint_states of {listed(names)}: {use} at the {where} position'
+        notes = [f'{what} joint_states of {join_first(names)}: {use} at the {where} position'
                  for (what, use, where), names in lacking.items()]
         return Start(robot.to_q(values), notes)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.internals import listed
+from ros2_ik.core.internals import join_first
 from ros2_ik.messages.request_error import RequestError
 
 DESCRIPTION_TIMEOUT = 3.0     # for a first description, from the start of the node [s]
@@ -82,4 +82,4 @@ class Description:
         groups = ', '.join(robot.groups) or 'none'
         self._log.info(f"robot '{robot.name}': {len(robot.joints)} joints, groups: {groups}")
         if robot.warnings:
-            self._log.warning(listed(robot.warnings))
+            self._log.warning(join_first(robot.warnings))

@@ -25,7 +25,7 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.core.internals import listed
+from ros2_ik.core.internals import join_first
 from ros2_ik.messages.planning_scenes import changed_scene, copy_scene, SceneState, with_attached
 from ros2_ik.messages.request_error import error_context, invalid, RequestError
 from ros2_ik.messages.robot_states import joint_values
@@ -210,7 +210,7 @@ class PlanningScene:
     def left_out(self) -> list[str]:
         """A note on the links that are left out of all collision checks, or an empty list."""
         links = self.geometry.checker().geometry.left_out
-        return [f'not checked for collisions: {listed(links)}'] if links else []
+        return [f'not checked for collisions: {join_first(links)}'] if links else []
 
     def of_state(self, state: RobotState, robot: Robot, label: str) -> StateInScene:
         """
@@ -321,8 +321,8 @@ def transfer_scene(source: Scene, robot: Robot) -> Scene:
 
 def contents(scene: Scene) -> str:
     """Return a text with the names of a scene's objects, of the first ones if there are many."""
-    return listed([*(f"'{id}'" for id in scene.objects),
-                   *(f"'{id}' (attached)" for id in scene.attached)]) or 'no objects'
+    return join_first([*(f"'{id}'" for id in scene.objects),
+                       *(f"'{id}' (attached)" for id in scene.attached)]) or 'no objects'
 
 
 def _compute_parts(meshes: Sequence[Mesh]) -> None:
