@@ -112,7 +112,7 @@ def product(A: Floats, B: Floats) -> Matrix:
 
 
 @part
-def product_back(A: Floats, B: Floats) -> Matrix:
+def relative_rotation(A: Floats, B: Floats) -> Matrix:
     """Return A^T B: rotation B relative to rotation A."""
     return (A[0] * B[0] + A[3] * B[3] + A[6] * B[6], A[0] * B[1] + A[3] * B[4] + A[6] * B[7],
             A[0] * B[2] + A[3] * B[5] + A[6] * B[8], A[1] * B[0] + A[4] * B[3] + A[7] * B[6],

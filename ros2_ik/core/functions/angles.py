@@ -13,8 +13,8 @@ from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import Form, FormedFunction, Parameters
 from ros2_ik.core.kernels.source import formula, part
 
-ALIGNED = 1e-15   # sine of an angle below which rounding determines the plane of the angle
-NEAR = 1e-3       # sine of an angle near pi below which phi / sin(phi) is limited
+MIN_SINE = 1e-15          # sine of an angle below which rounding determines the plane of the angle
+MIN_SINE_NEAR_PI = 1e-3   # sine of an angle near pi below which phi / sin(phi) is limited
 ANGLE, VECTOR, CHORD = range(3)     # numbers of the forms, in the order of `forms`
 
 
@@ -46,15 +46,15 @@ def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
     x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
     sine = math.sqrt(x * x + y * y)
     phi = math.atan2(sine, cosine)
-    if sine > ALIGNED:
+    if sine > MIN_SINE:
         x, y = x / sine, y / sine
     else:
         x, y = 1.0, 0.0
     # phi / sin(phi): limited near pi, 1 at zero
     if cosine <= 0:
-        stretch = phi / max(sine, NEAR)
+        stretch = phi / max(sine, MIN_SINE_NEAR_PI)
     else:
-        stretch = phi / sine if sine > ALIGNED else 1.0
+        stretch = phi / sine if sine > MIN_SINE else 1.0
     # gradient of phi: perpendicular to u, in the plane of the angle, away from the axis
     outward = v.add(v.scale(x, one), v.scale(y, two))
     along = v.sub(v.scale(cosine, outward), v.scale(sine, axis))
@@ -149,8 +149,8 @@ class AngleBetweenVectors(FormedFunction):
                 _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
 
 
-TOUCHING = 1e-9   # distance of a target below which the line of sight has no direction [m]
-CLOSE = 1e-3      # distance below which the gradient, 1 / distance, no longer grows [m]
+MIN_RAY_LENGTH = 1e-9     # distance of a target below which the line of sight has no direction [m]
+MAX_SLOPE_LENGTH = 1e-3   # distance below which the gradient, 1 / distance, no longer grows [m]
 
 
 @part
@@ -158,7 +158,7 @@ def _ray_row(W: v.Buffer, i: int, B: v.Floats, target: v.Vector, distance: float
          gradient: v.Vector) -> None:
     """Set row i of W to the wrench of a gradient w.r.t. the direction of the line of sight."""
     # negative: seen from the frame, the target moves opposite to the frame
-    v.force(W, i, target, v.scale(-1.0 / max(distance, CLOSE), v.rotate(B, gradient)))
+    v.force(W, i, target, v.scale(-1.0 / max(distance, MAX_SLOPE_LENGTH), v.rotate(B, gradient)))
 
 
 GAZE_FORMS = {'angle': Form((0.0, math.pi), ('gaze angle [rad]',)),
@@ -210,11 +210,11 @@ class GazeAngle(FormedFunction):
         ray = v.sub(v.to_local(B, target), v.vector(parameters, 9))
         distance = v.norm(ray)
         # a target at the origin counts as exactly behind
-        u = v.scale(1.0 / distance, ray) if distance > TOUCHING else v.scale(-1.0, axis)
+        u = v.scale(1.0 / distance, ray) if distance > MIN_RAY_LENGTH else v.scale(-1.0, axis)
         phi, gradient, x, one, y, two = deviation(u, axis, v.vector(parameters, 3),
                                                   v.vector(parameters, 6))
         # the line of sight has no direction: use a gradient that moves the frame back along n
-        if distance <= TOUCHING:
+        if distance <= MIN_RAY_LENGTH:
             gradient, one, two = u, v.scale(x / math.pi, u), v.scale(y / math.pi, u)
         if parameters[15] == VECTOR:
             f[0], f[1] = x, y

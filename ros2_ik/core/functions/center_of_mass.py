@@ -76,12 +76,12 @@ class CenterOfMass(KinematicFunction):
         bodies = self._counted(at.robot)
         # centre (3,) and Jacobian (3, nv) in the root frame
         c, J = bodies.fixed, np.zeros((3, at.robot.nv))
-        if bodies.share > 0:
+        if bodies.moving_fraction > 0:
             data = at.robot.scratch_data()
             # Pinocchio returns shape (3,) for a robot of one joint
-            J = bodies.share * pin.jacobianCenterOfMass(bodies.model, data, at.q,
-                                                        False).reshape(3, -1)
-            c = c + bodies.share * data.com[0]
+            J = bodies.moving_fraction * pin.jacobianCenterOfMass(
+                bodies.model, data, at.q, False).reshape(3, -1)
+            c = c + bodies.moving_fraction * data.com[0]
         if self.relative_to is not None:
             A, twists = at.placement(self.relative_to), at.spatial_jacobian(self.relative_to)
             # relative velocity: subtract the velocity of frame A at the point c
@@ -95,27 +95,27 @@ class CenterOfMass(KinematicFunction):
         """Return the `Masses` of the function f - offsets; offsets are a number or (m,) [m]."""
         bodies, count = self._counted(robot), len(self.labels)
         rows = np.column_stack([self._matrix, np.full(count, offsets)])
-        return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
-            [*bodies.lumps.values(), bodies.fixed, rows.reshape(-1)]))
+        return Masses(tuple(bodies.point_masses), self.relative_to, np.concatenate(
+            [*bodies.point_masses.values(), bodies.fixed, rows.reshape(-1)]))
 
 
 class _Bodies(NamedTuple):
     """
     The links of one robot that count for the centre of mass.
 
-    `model` is the robot with the masses of these links only; `share` is the fraction of their mass
-    that joints move. `fixed` (3,) is the contribution of fixed links to the centre [m]. `joints`
-    are the names of the joints that change the function; `moving` (nv,) is 1 in their columns.
-    `lumps` maps one link of each joint to (4,): the mass fraction that the joint carries directly,
-    and the position of that mass in the link frame [m].
+    `model` is the robot with the masses of these links only; `moving_fraction` is the fraction of
+    their mass that joints move. `fixed` (3,) is the contribution of fixed links to the centre [m].
+    `joints` are the names of the joints that change the function; `moving` (nv,) is 1 in their
+    columns. `point_masses` maps one link of each joint to (4,): the mass fraction that the joint
+    carries directly, and the position of that mass in the link frame [m].
     """
 
     model: pin.Model
-    share: float
+    moving_fraction: float
     fixed: Array
     joints: frozenset[str]
     moving: Array
-    lumps: dict[str, Array]
+    point_masses: dict[str, Array]
 
 
 @lru_cache(maxsize=64)
@@ -145,11 +145,12 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
                        for _ in range(joint.velocity_size)])
     # point mass of each joint, in the frame of one of the links that the joint carries
     carriers = {frames[name].parentJoint: name for name in counted}
-    lumps = {name: np.array([inertias[index].mass / total,
-                             *frames[name].placement.actInv(inertias[index].lever)])
-             for index, name in carriers.items() if index > 0}
-    still = inertias[0].mass / total
-    return _Bodies(model, 1 - still, still * inertias[0].lever, joints, moving, lumps)
+    point_masses = {name: np.array([
+        inertias[index].mass / total, *frames[name].placement.actInv(inertias[index].lever)])
+        for index, name in carriers.items() if index > 0}
+    fixed_fraction = inertias[0].mass / total
+    return _Bodies(model, 1 - fixed_fraction, fixed_fraction * inertias[0].lever, joints, moving,
+                   point_masses)
 
 
 @register_function('support_polygon')
@@ -192,9 +193,10 @@ class SupportPolygon(KinematicFunction):
         edges = corners[ends] - corners[hull]
         inwards = np.cross(self.up, edges)
         inwards /= np.linalg.norm(inwards, axis=1)[:, None]
-        self.keep('center', CenterOfMass(self.links, self.relative_to, A=inwards))
-        self.keep('edges', (inwards * corners[hull]).sum(axis=1))
-        self.keep('labels', tuple(f'edge {i}-{j} [m]' for i, j in zip(hull, ends, strict=True)))
+        self.set_field('center', CenterOfMass(self.links, self.relative_to, A=inwards))
+        self.set_field('edges', (inwards * corners[hull]).sum(axis=1))
+        pairs = zip(hull, ends, strict=True)
+        self.set_field('labels', tuple(f'edge {i}-{j} [m]' for i, j in pairs))
 
     def joints(self, robot: Robot) -> frozenset[str]:
         return self.center.joints(robot)

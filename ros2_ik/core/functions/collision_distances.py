@@ -33,7 +33,7 @@ class CheckedDistance(KinematicFunction):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.keep('checker', self.narrowed(self.checker))
+        self.set_field('checker', self.narrowed(self.checker))
 
     def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
         """Return a checker of only the pairs that this function measures (default: all pairs)."""

@@ -55,7 +55,7 @@ class FramePose(RelativeFunction):
         # in the root frame: position p of the frame, orientation C of the reference
         p, C = v.origin(B), v.product(A, v.rotation(parameters, 0))
         away = v.sub(p, v.point(A, v.vector(parameters, 9)))
-        turned = v.log3(v.product_back(C, B))
+        turned = v.log3(v.relative_rotation(C, B))
         rates = v.jlog3(turned)
         for i in range(3):
             # wrenches: a force at p for the position row, a moment for the rotation row
@@ -165,7 +165,7 @@ class FrameOrientation(FormedFunction):
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
         # parameters: number of axes, their indices (3), reference (9), offset (9), form
         C, R = v.product(A, v.rotation(parameters, 4)), v.product(B, v.rotation(parameters, 13))
-        relative, form = v.product_back(C, R), parameters[22]
+        relative, form = v.relative_rotation(C, R), parameters[22]
         # values by axis, and their rates w.r.t. rotations about the axes of R (the frame with its
         # offset); for Euler angles, about the axes of C (the reference)
         values = v.log3(relative)

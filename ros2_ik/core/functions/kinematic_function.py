@@ -62,9 +62,9 @@ class KinematicFunction(ABC):
     def __post_init__(self) -> None:
         """Check and convert the dataclass fields that have a FieldType."""
         for name, field in spec_fields(type(self)).items():
-            self.keep(name, field.checked(getattr(self, name), name))
+            self.set_field(name, field.checked(getattr(self, name), name))
 
-    def keep(self, name: str, value: object) -> None:
+    def set_field(self, name: str, value: object) -> None:
         """Set a field of this frozen dataclass; only for use in `__post_init__`."""
         object.__setattr__(self, name, value)
 

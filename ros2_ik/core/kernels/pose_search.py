@@ -12,8 +12,8 @@ from ros2_ik.core.kernels.starts import (
     draw_start,
     init_values,
     LIMITS,
+    MAX_NEAR_CHANGE,
     N_NEAR,
-    NEAR,
     NEAR_LIMITS,
     ROWS_OF_VALUES,
     SEED,
@@ -100,7 +100,7 @@ def search(at, parameters, addresses, rows, bounds, values, angles, bases, optio
             best, flag = error, ended
             values[BEST] = values[CURRENT]
             change = turn_to_seed(values, angles)
-        if flag == CONVERGED and (k > 1 or change <= NEAR) or iterations >= most:
+        if flag == CONVERGED and (k > 1 or change <= MAX_NEAR_CHANGE) or iterations >= most:
             break
     return best, flag, iterations, used, k
 

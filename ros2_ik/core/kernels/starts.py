@@ -5,9 +5,9 @@ import numpy as np
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.kernels.source import inner_part, loop, part
 
-NEAR = 0.5       # largest change of a joint that counts as near the seed [rad, m]
+MAX_NEAR_CHANGE = 0.5   # largest change of a joint that counts as near the seed [rad, m]
 # SIZES[k - 1]: largest change of a joint in start k [rad, m]; start 1 is the seed again, but its
-# descent stays within NEAR of the seed
+# descent stays within MAX_NEAR_CHANGE of the seed
 SIZES = (0.0, 0.03, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5)
 N_NEAR = len(SIZES)
 # rows of the table `values` of a search
@@ -49,8 +49,8 @@ def init_values(values, seed, ranges, indices):
             values[LIMITS + row, j] = ranges[row, j]
         # limits near the seed; a seed beyond a limit is treated as if at the limit
         within = min(max(values[SEED, j], ranges[0, j]), ranges[1, j])
-        values[NEAR_LIMITS, j] = max(ranges[0, j], within - NEAR)
-        values[NEAR_LIMITS + 1, j] = min(ranges[1, j], within + NEAR)
+        values[NEAR_LIMITS, j] = max(ranges[0, j], within - MAX_NEAR_CHANGE)
+        values[NEAR_LIMITS + 1, j] = min(ranges[1, j], within + MAX_NEAR_CHANGE)
 
 
 @part

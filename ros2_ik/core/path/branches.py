@@ -173,14 +173,14 @@ class Branches:
         """Return the cheapest chain of allowed steps, with the configurations added in between."""
         samples, nodes = self.samples.tolist(), self.nodes
         # cached, because successive chains share most of their steps
-        divided = cache(lambda i, a, b: self._divided(
+        subdivide = cache(lambda i, a, b: self._subdivide(
             (samples[i], nodes[i][a]), (samples[i + 1], nodes[i + 1][b]), STEP_BISECTIONS))
         # refuse the first step that is not allowed, and look for the next cheapest chain
         while True:
             numbers = self._cheapest()
             chain = [(samples[0], nodes[0][numbers[0]])]
             for i, pair in enumerate(pairwise(numbers)):
-                added = divided(i, *pair)
+                added = subdivide(i, *pair)
                 if added is None:
                     self.refused[i].add(pair)
                     break
@@ -222,8 +222,8 @@ class Branches:
             chain.append(int(parent[chain[-1]]))
         return chain[::-1]
 
-    def _divided(self, start: tuple[float, Array], end: tuple[float, Array],
-                 bisections: int) -> Chain | None:
+    def _subdivide(self, start: tuple[float, Array], end: tuple[float, Array],
+                   bisections: int) -> Chain | None:
         """
         Return the chain from `start` (excluded) to `end`, or None if a step is not allowed.
 
@@ -241,8 +241,8 @@ class Branches:
         # otherwise add a configuration in the middle and divide both halves
         added = self.follow(middle, between, most) if bisections else None
         bisections -= 0 if len(inner) else 1
-        first = None if added is None else self._divided(start, (middle, added), bisections)
-        second = None if first is None else self._divided(first[-1], end, bisections)
+        first = None if added is None else self._subdivide(start, (middle, added), bisections)
+        second = None if first is None else self._subdivide(first[-1], end, bisections)
         return None if first is None or second is None else first + second
 
     def _is_free(self, q: Array, end: Array) -> bool:

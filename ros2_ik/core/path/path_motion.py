@@ -136,7 +136,7 @@ class TimedPath(NamedTuple):
 
 class PathSearch:
     """
-    The search for a motion of a tool along lines through poses (4, 4), for a worker process.
+    The search for a motion of a tool along lines through waypoints (4, 4), for a worker process.
 
     The motion begins at the start of the `problem`, clamped to the joint limits. The only target
     of the `problem` moves along the lines; the tool stops only at sharp corners. `limits` are the
@@ -144,13 +144,13 @@ class PathSearch:
     methods are the same as in `Search`, but a single `run` makes the whole search.
     """
 
-    def __init__(self, problem: IKProblem, poses: Sequence[Array], limits: MotionLimits,
+    def __init__(self, problem: IKProblem, waypoints: Sequence[Array], limits: MotionLimits,
                  tip_speed: float, options: PathOptions) -> None:
         # clamp the start, because encoders may report positions slightly outside the limits; use
-        # resolved targets, because `poses` are relative to the frame of the resolved target
+        # resolved targets, because `waypoints` are relative to the frame of the resolved target
         self.problem = problem.replaced(targets=problem.targets,
                                         start=problem.within_limits(problem.start))
-        self.poses, self.limits, self.tip_speed = poses, limits, tip_speed
+        self.waypoints, self.limits, self.tip_speed = waypoints, limits, tip_speed
         self.options = replace(options, hold_start=True)
         self.budget = Budget(time.monotonic() + options.timeout)
         self._found = self._at_start(Status.PREEMPTED, 'cancelled before the search began')
@@ -180,7 +180,7 @@ class PathSearch:
         problem, target = self.problem, self.problem.targets[0]
         here = Configuration(problem.robot, problem.start, problem.robot.scratch_data())
         poses = [here.transform(target.tip, target.relative_to)]
-        for pose in self.poses:
+        for pose in self.waypoints:
             # a free orientation must not count as length
             if not target.counted[3:].any():
                 pose = np.vstack([np.column_stack([poses[0][:3, :3], pose[:3, 3]]), pose[3]])

@@ -84,7 +84,7 @@ class LevenbergMarquardt(Solver):
         groups, left = _groups(problem), budget.iterations
         # active joints that belong to no group stay at the start, clamped to their limits
         q = problem.start.copy() if len(groups) == 1 else problem.within_limits(problem.start)
-        error, flag, iterations, used, following = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
+        error, flag, iterations, used, next_start = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
         for group in groups:
             poses, ranges = problem.poses, problem.active.ranges
             if group.targets is not None:
@@ -93,10 +93,10 @@ class LevenbergMarquardt(Solver):
                 *group.arrays, poses, starts.seed, ranges, self.options, self.attempt_iterations,
                 starts.first, starts.last, left - iterations, starts.state, q)
             error, iterations, used = error + group_error, iterations + done, max(used, count)
-            following = max(following, after)
+            next_start = max(next_start, after)
             if end != ExitFlag.CONVERGED:
                 flag = FLAGS[end]
-        return Attempt(q, error, iterations, flag), used, following
+        return Attempt(q, error, iterations, flag), used, next_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Screw(RelativeFunction):
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
         # log of T^-1 T* in the axes of the frame: rotation vector, then translation
-        turned = v.log3(v.product_back(B, v.product(A, v.rotation(parameters, 0))))
+        turned = v.log3(v.relative_rotation(B, v.product(A, v.rotation(parameters, 0))))
         p = v.origin(B)
         shifted = v.log6(turned, v.to_local(B, v.point(A, v.vector(parameters, 9))))
         # body Jacobian: velocity along and angular velocity about each axis of the frame

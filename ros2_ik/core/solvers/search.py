@@ -34,13 +34,7 @@ from ros2_ik.core.solvers.clearance import Clearance, unavoidable_contacts
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, solution_field, spare_joints
 from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver, UNLIMITED
-from ros2_ik.core.solvers.starts import (
-    chosen_turns,
-    generator_state,
-    N_NEAR,
-    OWN_STATE,
-    Starts,
-)
+from ros2_ik.core.solvers.starts import chosen_turns, generator_state, N_NEAR, OWN_STATE, Starts
 from ros2_ik.core.status import ExitFlag, Status
 
 # attempts after which the search ends for an arm with fewer joints than target rows; such an arm
@@ -88,8 +82,10 @@ class Search:
     UnknownNameError or InvalidOptionError.
     """
 
-    # progress: starts tried, iterations, number of the next start, attempts that ended in contact
-    attempts = iterations = following = n_touching = 0
+    attempts = 0        # starts tried
+    iterations = 0
+    next_start = 0      # number of the next start
+    n_touching = 0      # attempts that ended in contact
     accepted: Sequence[Candidate] = ()
     best: Candidate | None = None
     best_approximate: Candidate | None = None   # best result within `approximate`
@@ -268,7 +264,7 @@ class Search:
         if self.attempts == 0 and not solver.finds_starts:
             budget = replace(budget, deadline=max(budget.deadline,
                                                   time.monotonic() + FIRST_DESCENT_TIME))
-        attempt, used, self.following = solver.find(problem, starts, budget)
+        attempt, used, self.next_start = solver.find(problem, starts, budget)
         self.attempts += used
         self.iterations += attempt.iterations
         # count a failed descent of 0 iterations as 1, so that `max_iterations` ends any search
@@ -287,7 +283,7 @@ class Search:
                      or time.monotonic() >= self.budget.deadline)
             return Starts(seeds[number % len(seeds)], 0, 0 if alone else N_NEAR + batch,
                           self._state)
-        first = max(self.following, 1 if finds else self._first_restart)
+        first = max(self.next_start, 1 if finds else self._first_restart)
         last = max(first - 1, N_NEAR if batch > 1 and finds else 0) + batch
         return Starts(seeds[0], first, last, self._state)
 

@@ -28,7 +28,7 @@ SERVO_HOLD_TIME = 0.5
 # time for the arm to come to rest, beyond the braking time; then the session ends anyway [s]
 SESSION_END_TIMEOUT = 3.0
 # fraction of max_tracking_error that is allowed for a joint at rest
-REST_FRACTION = 0.25
+REST_ERROR_FRACTION = 0.25
 MIN_BRAKING_TIME = 1e-3     # between the last two points of a trajectory [s]
 KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
@@ -294,7 +294,7 @@ class Session:
         seen = tracking(joints, self._commanded, measured, most=late)
         # joints at rest have a smaller bound, since a delay does not explain their error
         at_rest = np.array([measured.rest_time([joint]) > late for joint in joints])
-        bound = np.where(at_rest, REST_FRACTION, 1.0) * most
+        bound = np.where(at_rest, REST_ERROR_FRACTION, 1.0) * most
         worst = int(np.argmax(seen.error / bound))
         if seen.error[worst] > bound[worst] and not self.has_tracking_fault:
             self.has_tracking_fault = self._hold_pending = True

@@ -148,9 +148,9 @@ def test_equal_poses_need_no_motion(panda):
     assert asked.solution().times.tolist() == [0.0]
     # past defect: the start was not checked
     wall = Scene(panda).add(SceneObject('wall', [Sphere(0.05)], pin.SE3(
-        asked.poses[0][:3, :3], asked.poses[0][:3, 3])))
+        asked.waypoints[0][:3, :3], asked.waypoints[0][:3, 3])))
     problem = asked.problem.replaced(checker=collision_checker(panda, wall))
-    touching = PathSearch(problem, asked.poses, LIMITS, 1.0, PathOptions())
+    touching = PathSearch(problem, asked.waypoints, LIMITS, 1.0, PathOptions())
     assert touching.run()
     assert touching.solution().status is Status.START_STATE_IN_COLLISION
 
