@@ -20,8 +20,8 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.poses import fill_pose
 
-# default colours (red, green, blue, alpha) of world and attached objects
-WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)
+WORLD_COLOR = (0.55, 0.6, 0.55, 1.0)      # default of world objects (red, green, blue, alpha)
+ATTACHED_COLOR = (0.65, 0.4, 0.75, 1.0)   # default of attached objects
 MAX_DRAWN_TRIANGLES = 20_000    # a mesh of more triangles is drawn as its hull
 
 
@@ -36,10 +36,10 @@ def scene_markers(scene: Scene) -> MarkerArray:
     header = Header(frame_id=scene.robot.root_frame)
     markers = [Marker(header=header, action=Marker.DELETEALL)]
     for item in scene.objects.values():
-        markers += _markers(item, header, WORLD, item.id)
+        markers += _markers(item, header, WORLD_COLOR, item.id)
     # the ids of a world object and an attached object may be equal
     for held in scene.attached.values():
-        markers += _markers(held.object, Header(frame_id=held.link), ATTACHED,
+        markers += _markers(held.object, Header(frame_id=held.link), ATTACHED_COLOR,
                             f'{held.id} (attached)')
     return MarkerArray(markers=markers)
 

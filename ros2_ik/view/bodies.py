@@ -9,7 +9,8 @@ import viser
 from ros2_ik.core import Array, Contact, IKError, Scene, SceneObject
 from ros2_ik.view.surfaces import (
     Color,
-    CONTACT,
+    CONTACT_COLOR,
+    CONTACT_OPACITY,
     CONTACT_RADIUS,
     contact_text,
     drawn_object,
@@ -17,7 +18,6 @@ from ros2_ik.view.surfaces import (
     placed_objects,
     RobotModel,
     Surface,
-    TOUCHED,
 )
 
 LABEL_SPACING = 0.04   # distance of a label from its contact, and between labels [m]
@@ -122,7 +122,7 @@ class SceneBodies:
                 self._add(item, default)
             set_pose(self._frames[item.id], pose)
             for handle, opacity in self._surfaces[item.id]:
-                wanted = TOUCHED if item.id in touched else opacity
+                wanted = CONTACT_OPACITY if item.id in touched else opacity
                 if handle.opacity != wanted:
                     handle.opacity = wanted
 
@@ -152,7 +152,7 @@ class ContactPoints:
             point.remove()    # also removes its label
         names = [f'{self._root}/{number}' for number in range(len(shown))]
         self._points = [
-            scene.add_icosphere(name, CONTACT_RADIUS, rgb(CONTACT), position=contact.point)
+            scene.add_icosphere(name, CONTACT_RADIUS, rgb(CONTACT_COLOR), position=contact.point)
             for name, contact in zip(names, shown, strict=True)]
         # labels at different heights, because contacts are often close together
         for number, (name, contact) in enumerate(zip(names, shown, strict=True), start=1):

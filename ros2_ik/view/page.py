@@ -21,11 +21,11 @@ from ros2_ik.view.worker import MOVE, Worker
 GIZMO_RATIO = 0.25    # size of the gizmos of targets / size of the robot
 FIELD_OF_VIEW = math.radians(45)    # of the initial camera [rad]; viser's 75 deg distort a robot
 CAMERA_RATIO = 1.7    # distance of the initial camera / size of the robot
-# colours of the solved and of the unsolved part of a path
-REACHED, BEYOND = (40, 160, 60), (210, 40, 40)
+SOLVED_COLOR = (40, 160, 60)      # colour of the solved part of a path
+UNSOLVED_COLOR = (210, 40, 40)    # colour of the unsolved part
 SPACING = 5e-3    # distance between points of the unsolved part [m]
-# factors from SI to slider units, and slider steps; True: rotary joints [deg], False: others [m]
-UNIT, STEP = {True: math.degrees(1), False: 1.0}, {True: 0.1, False: 1e-3}
+SLIDER_UNIT = {True: math.degrees(1), False: 1.0}    # factor: rad to deg if rotary, otherwise 1
+SLIDER_STEP = {True: 0.1, False: 1e-3}    # step of a slider [deg] if rotary, otherwise [m]
 
 
 class Event(NamedTuple):
@@ -135,7 +135,7 @@ class Page:
         # sampling limits are finite even for joints without limits
         lower, upper = arm.robot.sampling_limits()
         for joint in arm.robot.joints:
-            unit, step, i = UNIT[joint.rotary], STEP[joint.rotary], joint.index
+            unit, step, i = SLIDER_UNIT[joint.rotary], SLIDER_STEP[joint.rotary], joint.index
             # joints with a range below one step, or with several values, have no slider
             if joint.is_scalar and unit * (upper[i] - lower[i]) > step:
                 slider = self.server.gui.add_slider(
@@ -145,7 +145,7 @@ class Page:
                 self.bind(slider.on_update, partial(self._slide, joint), f'joint {joint.name}')
 
     def _slide(self, joint: Joint, event: Event) -> None:
-        self.session.set_joint(joint.name, event.value / UNIT[joint.rotary])
+        self.session.set_joint(joint.name, event.value / SLIDER_UNIT[joint.rotary])
 
     def _save(self, event: Event) -> None:
         event.client.send_file_download('problem.yaml', self.session.problem_yaml().encode(),
@@ -182,9 +182,9 @@ class Page:
             self._avoid.value = session.avoid_collisions
         for name, slider in self.sliders.items():
             joint = session.robot.joint(name)
-            value = float(UNIT[joint.rotary] * session.arm.q[joint.index])
+            value = float(SLIDER_UNIT[joint.rotary] * session.arm.q[joint.index])
             # a slider that a user has moved differs only by rounding: do not send the value back
-            differs = abs(slider.value - value) > STEP[joint.rotary]
+            differs = abs(slider.value - value) > SLIDER_STEP[joint.rotary]
             if differs and slider.min <= value <= slider.max:
                 slider.value = value
 
@@ -200,14 +200,14 @@ class PathOnPage:
         self._page, self._path = page, path
         self.lines = dict[str, viser.LineSegmentsHandle]()
         reached = [Configuration(page.session.robot, q).transform(tip) for q in path.q]
-        self._draw('reached', [T[:3, 3] for T in reached], REACHED)
+        self._draw('reached', [T[:3, 3] for T in reached], SOLVED_COLOR)
         if reached:
             # the path's frame may move: fix the frame where it is at the last pose reached
             last, length = path.parameters[-1], path.tool_path.length
             frame = reached[-1] @ np.linalg.inv(path.tool_path.pose(last))
             self._draw('beyond', [
                 (frame @ path.tool_path.pose(s))[:3, 3]
-                for s in np.append(np.arange(last, length, SPACING), length)], BEYOND)
+                for s in np.append(np.arange(last, length, SPACING), length)], UNSOLVED_COLOR)
             self.slider = page.server.gui.add_slider('along the path', 0, len(path.q) - 1, 1, 0)
             page.bind(self.slider.on_update, self._place)
 

@@ -17,7 +17,7 @@ import trimesh
 from ros2_ik.core import Array, Contact, Cylinder, Scene, Sphere
 from ros2_ik.view.surfaces import (
     Color,
-    CONTACT,
+    CONTACT_COLOR,
     CONTACT_RADIUS,
     contact_text,
     drawn_object,
@@ -40,7 +40,8 @@ FAR_RATIO = 1.25     # bodies beyond this multiple of the robot's size may be ou
 SUPERSAMPLING = 3           # samples per pixel along each edge
 MARGIN = 1.05               # size of the view / size of its content
 TO_LIGHT = np.array([-0.42, -0.66, -0.62])    # direction to the light: right, down, forward
-AMBIENT, DIFFUSE = 0.5, 0.54    # intensities of ambient and of diffuse light
+AMBIENT = 0.5        # intensity of ambient light
+DIFFUSE = 0.54       # intensity of diffuse light
 
 Body = tuple[Surface, pin.SE3]    # a surface at a pose
 Pixels = NDArray[np.float32]
@@ -65,7 +66,7 @@ class Panel:
     def text(self) -> list[tuple[str, Color]]:
         """Return all lines of text with their colours."""
         return [*([(self.title, self.title_color)] if self.title else []),
-                *((contact_text(one), CONTACT) for one in self.contacts[:MAX_CONTACTS])]
+                *((contact_text(one), CONTACT_COLOR) for one in self.contacts[:MAX_CONTACTS])]
 
 
 def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[Panel],
@@ -111,7 +112,7 @@ def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size:
     near = near or [middle + length * np.array([[-0.5] * 3, [0.5] * 3])]
     camera = camera_on(np.concatenate(near), np.array(
         TO_CAMERA if to_camera is None else to_camera), size[0] / size[1])
-    ball = shape_surface(Sphere(CONTACT_RADIUS), CONTACT)
+    ball = shape_surface(Sphere(CONTACT_RADIUS), CONTACT_COLOR)
     for panel, bodies in zip(panels, drawn, strict=True):
         balls = [(ball, pin.SE3(np.eye(3), np.array(one.point)))
                  for one in panel.contacts[:MAX_CONTACTS]]

@@ -36,7 +36,7 @@ AVOID, BACK, NEXT, EXECUTE, STOP = TITLES = (
     'avoid collisions', 'back to the arm', 'next solution', 'execute', 'stop')
 MENU = dict(enumerate(TITLES, start=1))
 GHOST_OPACITY = 0.5
-CONTACT = Sphere(0.015)         # shape that marks a contact [m]
+CONTACT_SHAPE = Sphere(0.015)         # shape that marks a contact [m]
 LETTER_HEIGHT = 0.05            # height of the text's letters [m]
 TEXT_DISTANCE = 0.45            # distance of the text above the tip [m]
 SPACE_WIDTH = 0.03              # width of a space [m]; RViz's default is 1.3 m
@@ -183,7 +183,7 @@ def ghost_markers(robot: Robot, visuals: Sequence[GeometryElement],
             fill_pose(marker.pose, pose)
             yield marker
     for contact in answer.contacts:
-        yield shape_marker(CONTACT, pin.SE3(np.eye(3), np.array(contact.point)),
+        yield shape_marker(CONTACT_SHAPE, pin.SE3(np.eye(3), np.array(contact.point)),
                            color=_color((1.0, 0.0, 0.0), 1.0), ns='contacts')
 
 

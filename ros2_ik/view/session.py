@@ -13,8 +13,8 @@ from ros2_ik.core.internals import read_yaml
 from ros2_ik.view.arm import Answer, Arm, Reached, Reader
 
 SOLUTIONS = 8    # number of solutions that 'next solution' searches for
-# timeouts of both searches during a drag: near the seed (20 ms), then without bounds (50 ms)
-NEAR_TIMEOUT, DRAG_TIMEOUT = ({'sec': 0, 'nanosec': ms * 1_000_000} for ms in (20, 50))
+NEAR_TIMEOUT = {'sec': 0, 'nanosec': 20_000_000}    # of the search near the seed during a drag
+DRAG_TIMEOUT = {'sec': 0, 'nanosec': 50_000_000}    # of the second search, without bounds
 MAX_CHANGE = 0.5    # largest joint change in the search near the seed [rad, m]
 NOT_DONE = 'not done: '    # beginning of the status after an error
 POSES = ('tips', 'targets')    # fields of a problem file that define the targets

@@ -11,10 +11,11 @@ from ros2_ik.core import Array, Configuration, Contact, Robot, Scene, SceneObjec
 from ros2_ik.core.internals import Indices, visual_geometry
 
 CREASE = 0.7     # angle between faces above which their common edge is shaded as sharp [rad]
-LINK = (0.82, 0.83, 0.85)             # default colour of links (red, green, blue)
-WORLD, ATTACHED = (0.55, 0.6, 0.55), (0.65, 0.4, 0.75)    # default colours of objects
-TOUCHED = 0.45                        # opacity of an object in contact
-CONTACT = (0.9, 0.08, 0.08)           # colour of the ball that marks a contact
+LINK_COLOR = (0.82, 0.83, 0.85)       # default colour of links (red, green, blue)
+WORLD_COLOR = (0.55, 0.6, 0.55)       # default colour of world objects
+ATTACHED_COLOR = (0.65, 0.4, 0.75)    # default colour of attached objects
+CONTACT_OPACITY = 0.45                # opacity of an object in contact
+CONTACT_COLOR = (0.9, 0.08, 0.08)     # colour of the ball that marks a contact
 CONTACT_RADIUS = 0.015                # radius of the ball that marks a contact [m]
 MAX_CONTACTS = 8                      # number of contacts shown
 TO_CAMERA = (0.95, -0.8, 0.45)        # default direction from the robot to the camera
@@ -53,7 +54,7 @@ class RobotModel:
         geometry = visual_geometry(robot)
         self.robot, self.notes = robot, geometry.warnings
         self.surfaces = [
-            (body.link, shape_surface(body.shape, body.color or LINK), body.in_link)
+            (body.link, shape_surface(body.shape, body.color or LINK_COLOR), body.in_link)
             for body in geometry.bodies]
         self.links = geometry.links
 
@@ -72,7 +73,7 @@ def extent(robot: Robot, q: Array) -> tuple[Array, float]:
         float(np.linalg.norm(np.ptp(points, axis=0))), 0.1)
 
 
-def drawn_object(item: SceneObject, default: Color = WORLD) -> list[tuple[Surface, pin.SE3]]:
+def drawn_object(item: SceneObject, default: Color = WORLD_COLOR) -> list[tuple[Surface, pin.SE3]]:
     """
     Return the surfaces of an object, each with its pose in the object frame.
 
@@ -85,10 +86,10 @@ def drawn_object(item: SceneObject, default: Color = WORLD) -> list[tuple[Surfac
 def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, pin.SE3, Color]]:
     """Yield objects, their poses in the root frame at q (nq,), and their default colours."""
     for item in scene.objects.values():
-        yield item, item.pose, WORLD
+        yield item, item.pose, WORLD_COLOR
     at = Configuration(scene.robot, q)
     for held in scene.attached.values():
-        yield held.object, at.placement(held.link) * held.object.pose, ATTACHED
+        yield held.object, at.placement(held.link) * held.object.pose, ATTACHED_COLOR
 
 
 def touched_names(contacts: Sequence[Contact]) -> set[str]:

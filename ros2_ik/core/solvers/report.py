@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _ADJECTIVES = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _MAX_NAMES = 3
-# restarts and iterations of each trial search with freed axes: a few milliseconds
-RESTARTS, ITERATIONS = 20, 2000
+TRIAL_RESTARTS = 20        # of each trial search with freed axes, which takes a few milliseconds
+TRIAL_ITERATIONS = 2000    # of each trial search with freed axes
 # rotation axes by their index in the weights of a target
 ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}
 
@@ -147,8 +147,9 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
         if not weights.any():
             break
         eased = problem.replaced(targets=[target.replaced(weights=weights)])
-        starts = Starts(q, 0, N_NEAR + RESTARTS, np.zeros(1, dtype=np.int64))
-        end, *_ = make_solver('lm', eased, {}).find(eased, starts, Budget(iterations=ITERATIONS))
+        starts = Starts(q, 0, N_NEAR + TRIAL_RESTARTS, np.zeros(1, dtype=np.int64))
+        budget = Budget(iterations=TRIAL_ITERATIONS)
+        end, *_ = make_solver('lm', eased, {}).find(eased, starts, budget)
         if not accept(eased, end.q).violations:
             names = ' and '.join(ROTATIONS[axis] for axis in axes)
             numbers = ' '.join(f'{weight:g}' for weight in weights)

@@ -32,9 +32,9 @@ from ros2_ik.node.servo.messages import SessionRequest
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
-# condition numbers of the Jacobian, as in MoveIt Servo: from NEAR_SINGULAR on, the arm slows down;
-# at VERY_SINGULAR it halts
-NEAR_SINGULAR, VERY_SINGULAR = 17.0, 30.0
+# condition number of the Jacobian above which the arm slows down (default of MoveIt Servo)
+SLOW_CONDITION = 17.0
+HALT_CONDITION = 30.0    # condition number at which the arm halts (default of MoveIt Servo)
 NEAR_GAP = 0.005    # gap (distance - margin) below which a pair explains a slow arm [m]
 # distance from a position limit below which the limit explains a slow arm [rad, m]
 NEAR_BOUND = 0.02
@@ -231,7 +231,7 @@ class Follower:
         if self.request.mode == 'twist':
             condition = self._condition(self.q)
             # slow down towards a singularity, and repeat the step with the smaller twist
-            if condition > NEAR_SINGULAR:
+            if condition > SLOW_CONDITION:
                 fraction = self._singularity_scale(result, condition)
                 if fraction < 1.0:
                     result = self._solve(fraction * value)
@@ -309,7 +309,7 @@ class Follower:
             at = self.q[joint.index]
             if min(at - joint.lower, joint.upper - at) < NEAR_BOUND:
                 return BOUND, f"slow: at the position limit of '{name}'"
-        if condition > NEAR_SINGULAR:
+        if condition > SLOW_CONDITION:
             return at_singularity if halted else (LEAVING, 'slow: leaves a singularity')
         if not lasting:
             return NO_WARNING, FOLLOWS
@@ -355,8 +355,8 @@ class Follower:
         ahead = np.array(pin.integrate(self.robot.model, self.q, LOOKAHEAD * result.v))
         if self._condition(ahead) <= condition:
             return 1.0
-        # linear from 1 at NEAR_SINGULAR to 0 at VERY_SINGULAR
-        left = (VERY_SINGULAR - condition) / (VERY_SINGULAR - NEAR_SINGULAR)
+        # linear from 1 at SLOW_CONDITION to 0 at HALT_CONDITION
+        left = (HALT_CONDITION - condition) / (HALT_CONDITION - SLOW_CONDITION)
         return max(left, 0.0)
 
 

@@ -22,11 +22,11 @@ NOISE = 0.01      # maximum difference of readings that agree [rad, m]
 MIN_READING_INTERVAL = 0.02   # lower bound on the time between two readings, because of jitter [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
-# upper bound on the time between an out-of-order reading and the nearest stored one [s]
-MAX_LATE_INTERVAL = 0.1
+MAX_LATE_INTERVAL = 0.1    # between an out-of-order reading and the nearest stored one [s]
 WINDOW = 0.2            # the velocity is a regression over this time [s]
 MIN_READINGS = 3        # minimum number of readings in the window for a velocity
-MIN_SPAN, MAX_SPAN = 0.1, 0.35    # time that these readings must cover [s]
+MIN_SPAN = 0.1          # minimum time that these readings must cover [s]
+MAX_SPAN = 0.35         # maximum time that these readings may cover [s]
 MAX_GAP = 1.5     # maximum interval between equal readings to count as continuous rest [s]
 MAX_POSITION = 1e6   # maximum absolute value of a valid reading [rad, m]
 DEFAULT_MAX_SPEED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
