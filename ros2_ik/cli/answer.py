@@ -49,7 +49,7 @@ class Answer:
         """The exit code of the command."""
         if self.interrupted:
             return Exit.INTERRUPTED
-        return Exit.ANSWERED if self.success else Exit.NO_SOLUTION
+        return Exit.SUCCESS if self.success else Exit.NO_SOLUTION
 
 
 def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -> None:

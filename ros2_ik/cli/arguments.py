@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class Exit(IntEnum):
     """Exit codes of every subcommand."""
 
-    ANSWERED = 0
+    SUCCESS = 0
     NO_SOLUTION = 1
     COMMAND_ERROR = 2
     INTERRUPTED = 130

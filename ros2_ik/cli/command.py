@@ -41,7 +41,7 @@ def compile_loops(_: argparse.Namespace) -> Exit:
     """Compile all loops of the library."""
     from ros2_ik.core import compile_all
     compile_all()
-    return Exit.ANSWERED
+    return Exit.SUCCESS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -72,7 +72,7 @@ class _ActiveGoal:
 
     def result(self, action: ActionClient) -> SolveConstrainedIK.Result:
         """Send the goal and return its result; an interrupt cancels the goal."""
-        with interrupts() as came:
+        with interrupts() as received_signals:
             # only accepted goals can be cancelled: earlier interrupts are handled after acceptance
             handle = self._response(
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
@@ -80,7 +80,7 @@ class _ActiveGoal:
             if not handle.accepted:
                 raise CommandError(f'{self._client.name} rejected the goal')
             found = self._response(handle.get_result_async, 'send the result',
-                                   lambda: bool(came))
+                                   lambda: bool(received_signals))
             if found is None:
                 self.interrupted = True
                 cancelled = handle.cancel_goal_async()

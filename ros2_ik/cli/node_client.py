@@ -178,13 +178,13 @@ def interrupts() -> Iterator[list[int]]:
     The `with` body must end soon after a signal. A KeyboardInterrupt could get lost in a
     destructor, or end the process before the node has received the stop; the list avoids both.
     """
-    came, handlers = list[int](), {number: signal.getsignal(number) for number in SIGNALS}
+    received, handlers = list[int](), {number: signal.getsignal(number) for number in SIGNALS}
     for number, handler in handlers.items():
         # ignored signals stay ignored, as in a shell's background job
         if handler is not signal.SIG_IGN:
-            signal.signal(number, lambda number, _: came.append(number))
+            signal.signal(number, lambda number, _: received.append(number))
     try:
-        yield came
+        yield received
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> Exit:
             _write(motion, args.output)
     if args.view:
         _show(path, tip, robot.to_q(start), scene, args)
-    return Exit.NO_SOLUTION if motion is None else Exit.ANSWERED
+    return Exit.NO_SOLUTION if motion is None else Exit.SUCCESS
 
 
 def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Namespace) -> None:

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> Exit:
     scene, q = load_scene_of(args, robot, start), robot.to_q(start)
     # one panel per solution of the target; without a target, one panel of the given joint values
     panels, exit = _answers(args, scene, q) if args.tip or args.xyz or args.rpy or args.quat else (
-        [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.ANSWERED)
+        [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.SUCCESS)
     model = RobotModel(robot)
     for note in model.notes:
         warn(note)
@@ -116,7 +116,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     except IKError as error:
         raise CommandError(f'{error.status.name}: {error}') from None
     robot, panels = scene.robot.with_frames(request.frames), []
-    for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):
+    for number, answer in enumerate(_select_diverse((best, *best.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value
         at = Configuration(robot, answer.q)
         line = (f'solution {number}: {largest_change(scene.robot, q, answer.q)}'
@@ -124,10 +124,10 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
         panels.append(Panel(answer.q, line, color or BLACK, color, answer.contacts, [
             at.transform(target.relative_to or robot.root_frame) @ target.transform
             for target in request.targets]))
-    return panels, Exit.ANSWERED if best.accepted else Exit.NO_SOLUTION
+    return panels, Exit.SUCCESS if best.accepted else Exit.NO_SOLUTION
 
 
-def _far_apart(answers: 'Sequence[Answer]', count: int) -> 'list[Answer]':
+def _select_diverse(answers: 'Sequence[Answer]', count: int) -> 'list[Answer]':
     """Return up to `count` answers that differ much from each other, including the first."""
     import numpy as np
     # farthest-point sampling: add the answer whose nearest chosen answer is farthest away

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> Exit:
         print(table(('name', 'tip', 'group', 'description'), [
             (r.name, r.tip or '', r.group or '', r.description)
             for r in shipped_robots().values()]))
-        return Exit.ANSWERED
+        return Exit.SUCCESS
     robot, shipped = load_robot(args)
     at = Configuration(robot, read_start(args.joints, robot, shipped, args.deg))
     title = f'{robot.name}: {shipped.description if shipped else ""}'.rstrip(': ')
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> Exit:
     print('\n' + textwrap.fill(frames, 99, break_on_hyphens=False, break_long_words=False))
     tips = [shipped.tip] if shipped and shipped.tip else group_tips(robot)
     print('\n' + _poses(at, tips, args.deg))
-    return Exit.ANSWERED
+    return Exit.SUCCESS
 
 
 def _poses(at: 'Configuration', tips: Sequence[str], degrees: bool) -> str:

@@ -78,20 +78,20 @@ def run(args: argparse.Namespace) -> Exit:
         print(answer.message, flush=True)
         # switch the servo off also after an error: otherwise it would keep control of the joints
         try:
-            with interrupts() as came, ExitStack() as stack:
+            with interrupts() as received_signals, ExitStack() as stack:
                 source: Keyboard | Gamepad = (
                     stack.enter_context(Keyboard()) if args.joy is None
                     else Gamepad(client, args.joy, args.enable))
                 print(source.text)
-                _steer(client, args, source, came)
+                _steer(client, args, source, received_signals)
         finally:
             print()
             client.ask(service, SwitchServo.Request(mode='off'), SWITCH_TIMEOUT)
-    return Exit.ANSWERED
+    return Exit.SUCCESS
 
 
 def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | Gamepad',
-           interrupts: list[int]) -> None:
+           received_signals: list[int]) -> None:
     """Send commands until x or an interrupt; raises CommandError if the servo ends."""
     from geometry_msgs.msg import TwistStamped
 
@@ -101,7 +101,7 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
     client.node.create_subscription(ServoStatus, f'{client.name}/servo/status',
                                     lambda message: statuses.append(message), 10)
     publisher = client.node.create_publisher(TwistStamped, f'{client.name}/servo/twist', 1)
-    while not interrupts and (signs := source.signs()) is not None:
+    while not received_signals and (signs := source.signs()) is not None:
         message = TwistStamped()
         message.header.stamp = client.node.get_clock().now().to_msg()
         message.header.frame_id = args.relative_to
@@ -109,7 +109,7 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
                                     (message.twist.angular, args.turn, signs[3:])):
             part.x, part.y, part.z = (float(speed * value) for value in values)
         publisher.publish(message)
-        client.spin_until(lambda: bool(interrupts), COMMAND_PERIOD)
+        client.spin_until(lambda: bool(received_signals), COMMAND_PERIOD)
         status = statuses[-1]
         if sys.stdout.isatty():
             print(f'\r\033[K{status.message} ({100 * status.scale:.0f} %)'[:110], end='',

@@ -166,4 +166,4 @@ def run_stop(args: argparse.Namespace) -> Exit:
         service = client.connect(Trigger, 'stop', args.wait)
         response = client.ask(service, Trigger.Request(), STOP_TIMEOUT)
     print(response.message)
-    return Exit.ANSWERED if response.success else Exit.NO_SOLUTION
+    return Exit.SUCCESS if response.success else Exit.NO_SOLUTION

@@ -15,27 +15,27 @@ START = ('default of each joint: its home value; otherwise zero or, if its limit
          'the middle of its range')
 
 
-def read_start(words: Sequence[str], robot: 'Robot', shipped: 'ShippedRobot | None',
+def read_start(arguments: Sequence[str], robot: 'Robot', shipped: 'ShippedRobot | None',
                degrees: bool) -> 'dict[str, float | Array]':
-    """Return the values in `words` by joint name; other joints have their home values, if any."""
+    """Return the values in `arguments` by joint name; others have their home values, if any."""
     home = shipped.home if shipped else None
     first = ['home'] if 'home' in _states(robot, home) else []
-    return read_joint_values([*first, *words], robot, home, degrees)
+    return read_joint_values([*first, *arguments], robot, home, degrees)
 
 
-def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
+def read_joint_values(arguments: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
                       degrees: bool) -> 'dict[str, float | Array]':
-    """Return the values in `words` by joint name; later words override earlier words."""
+    """Return the values in `arguments` by joint name; later ones override earlier ones."""
     values: dict[str, float | Array] = {}
     states = _states(robot, home)
-    for word in words:
-        name, equals, text = word.partition('=')
+    for argument in arguments:
+        name, equals, text = argument.partition('=')
         if equals:
             values[name] = _value(name, text, robot, degrees)
-        elif word in states:
-            values.update(states[word])
+        elif argument in states:
+            values.update(states[argument])
         else:
-            raise CommandError(f"'{word}' is neither joint=value nor a state; known states: "
+            raise CommandError(f"'{argument}' is neither joint=value nor a state; known states: "
                                f'{", ".join(sorted(states)) or "none"}')
     return values
 

@@ -72,12 +72,12 @@ def run(args: argparse.Namespace) -> Exit:
     """Serve the page until Ctrl-C; returns the exit code."""
     if args.node is None:
         serve(make_session(args), args.port)
-        return Exit.ANSWERED
+        return Exit.SUCCESS
     from ros2_ik.cli.node_client import NodeClient
     refuse_robot_arguments(args)
     with NodeClient(args.node) as client:
         serve(node_session(client, args.tip, args.problem), args.port)
-    return Exit.ANSWERED
+    return Exit.SUCCESS
 
 
 def run_goals(args: argparse.Namespace) -> Exit:

@@ -190,14 +190,14 @@ def main() -> int:
                         help='serve a web page on which goals are dragged and executed')
     args = parser.parse_args()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    with interrupts() as came:
-        demo = Demo(came)
+    with interrupts() as received_signals:
+        demo = Demo(received_signals)
         try:
             return demo.run(args)
         except KeyboardInterrupt:
             return 0
         except Exception as error:
-            if came:
+            if received_signals:
                 return 0
             print(f'ros2_ik: {demo.ended() or explanation(error)}', file=sys.stderr)
             return Exit.COMMAND_ERROR
