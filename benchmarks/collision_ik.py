@@ -19,7 +19,7 @@ from functools import partial
 from collision.cases import Case, cases, ours, TracIK
 from collision.scenes import KINDS
 import numpy as np
-from peers import leave
+from peers import exit_with_install_hint
 from results import Record, Results
 
 from ros2_ik.core import compile_all, Robot
@@ -28,7 +28,7 @@ try:
     from constrained.judge import Judge
     from fcl_judge import FclJudge
 except ImportError as absent:
-    leave(absent, __doc__, 'pytracik drake python-fcl yourdfpy trimesh')
+    exit_with_install_hint(absent, __doc__, 'pytracik drake python-fcl yourdfpy trimesh')
 
 TIMEOUT = 0.2                           # [s]
 LIMITS = 0.02, 0.05, TIMEOUT + 0.05     # for success rates; a solver may exceed TIMEOUT [s]
@@ -41,25 +41,25 @@ class ContactJudge(Judge):
         super().__init__(robot)
         self._fcl = FclJudge(robot, raw=True)
 
-    def contact_complaint(self, case: Case, q: np.ndarray) -> str:
+    def contact_rejection(self, case: Case, q: np.ndarray) -> str:
         """Return why an answer (nq,) is wrong, or '' if it is right."""
         joints, fcl = self.robot.to_joints(q), self._fcl.surround(case.checker.scene)
-        complaint = self.complaint(joints, case.targets) or ', '.join(
+        rejection = self.rejection(joints, case.targets) or ', '.join(
             ' - '.join(sorted(pair)) for pair in fcl.touching(joints))
-        return complaint and f'case {case.seed}: {complaint}'
+        return rejection and f'case {case.seed}: {rejection}'
 
 
 def solvers_for(robot: Robot, found: list[Case], drake: int) -> dict:
     """Return for each solver a function that prepares a case, and its number of cases."""
     solvers = {'ros2_ik': (ours, len(found))}
     try:
-        solvers['TRAC-IK + coal'] = TracIK(robot, list(found[0].targets)).question, len(found)
+        solvers['TRAC-IK + coal'] = TracIK(robot, list(found[0].targets)).prepare, len(found)
     except ImportError:
         print('pytracik is missing: tools/run pip install pytracik')
     if drake:
         try:
             from collision.drake_ik import DrakeIK
-            solvers['Drake'] = DrakeIK(robot).question, min(drake, len(found))
+            solvers['Drake'] = DrakeIK(robot).prepare, min(drake, len(found))
         except ImportError:
             print('drake is missing: tools/run pip install drake')
     return solvers
@@ -70,18 +70,18 @@ def run_kind(kind: str, options: argparse.Namespace, now: Callable[[], float]
     robot = Robot.load(KINDS[kind][0])
     found, judge = cases(kind, robot, options.count, options.seed), ContactJudge(robot)
     solvers = solvers_for(robot, found, options.drake)
-    for question, _ in solvers.values():     # one-time preparation is not measured
-        question(found[0])(0.05)
+    for prepare, _ in solvers.values():     # one-time preparation is not measured
+        prepare(found[0])(0.05)
     records = {name: Record() for name in solvers}
     for number, case in enumerate(found):
         warm(case)
         # the order alternates, since the first solver of a case warms the processor's caches
-        for name, (question, count) in [*solvers.items()][::1 - 2 * (number % 2)]:
+        for name, (prepare, count) in [*solvers.items()][::1 - 2 * (number % 2)]:
             if number >= count:
                 continue
-            ask, begin = question(case), now()
-            q = ask(TIMEOUT)
-            records[name].add(now() - begin, q, partial(judge.contact_complaint, case))
+            solve_within, begin = prepare(case), now()
+            q = solve_within(TIMEOUT)
+            records[name].add(now() - begin, q, partial(judge.contact_rejection, case))
     return records
 
 

@@ -25,7 +25,7 @@ from functools import cache
 import gc
 
 import numpy as np
-from peers import leave
+from peers import exit_with_install_hint
 from results import Results
 
 from ros2_ik.core import compile_all, Robot
@@ -38,13 +38,13 @@ try:
     from constrained.kinds import KINDS
     from constrained.record import compared_costs, CostRecord, TIMEOUT
 except ImportError as absent:
-    leave(absent, __doc__, 'drake yourdfpy python-fcl trimesh')
+    exit_with_install_hint(absent, __doc__, 'drake yourdfpy python-fcl trimesh')
 
 STARTS = ('random', 'near')
 LIMITS = 0.05, TIMEOUT    # time limits of the success rates [s]
 OURS, DRAKE = 'ros2_ik', 'Drake'
-CLEARANCE = [name for name, (_, ask, _) in KINDS.items()
-             if ask.__module__ == clearance_kinds.__name__]
+CLEARANCE = [name for name, (_, make_terms, _) in KINDS.items()
+             if make_terms.__module__ == clearance_kinds.__name__]
 FAMILIES = {'open': [name for name in KINDS if name not in CLEARANCE], 'clearance': CLEARANCE}
 
 
@@ -61,12 +61,12 @@ def take_turns(found: list[Case], judge: Judge, turn: int, now: Callable[[], flo
         asked: dict[str, list] = {solver: [] for solver in records}
         gc.collect()    # garbage from the construction and the judging of problems
         for case in found[first:first + turn]:
-            question = drake_robot(case).question(case.terms, case.start_joints, case.seed)
+            drake_problem = drake_robot(case).problem(case.terms, case.start_joints, case.seed)
             asked[OURS].append((case, ours(case)))
-            asked[DRAKE].append((case, question.solve))
+            asked[DRAKE].append((case, drake_problem.solve))
             if case.world:    # a scene's data, prepared at its first evaluation, is not measured
-                case.look()
-                question.look()
+                case.prepare()
+                drake_problem.prepare()
         for solver, record in records.items():
             record.measure(asked[solver], judge, now)
     return records

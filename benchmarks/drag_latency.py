@@ -36,7 +36,7 @@ from ros2_ik.messages.poses import fill_pose, read_pose
 RATE = 30.0                    # rate of poses [Hz]
 ROUND = 3.0                    # duration of a circle [s]
 MAX_RADIUS = 0.15              # of a circle [m]
-PATIENCE = 60.0                # longest wait for the marker [s]
+MARKER_TIMEOUT = 60.0          # longest wait for the marker [s]
 
 
 class Dragger:
@@ -61,15 +61,15 @@ class Dragger:
         """Wait for the marker; return its name and pose."""
         client = self.node.create_client(GetInteractiveMarkers,
                                          'ros2_ik/goals/get_interactive_markers')
-        end = time.perf_counter() + PATIENCE
+        end = time.perf_counter() + MARKER_TIMEOUT
         while time.perf_counter() < end:
             if client.wait_for_service(0.1):
                 future = client.call_async(GetInteractiveMarkers.Request())
-                self.executor.spin_until_future_complete(future, PATIENCE)
+                self.executor.spin_until_future_complete(future, MARKER_TIMEOUT)
                 if future.done() and (found := future.result().markers):
                     return found[0].name, read_pose(found[0].pose, 'the marker')
             self.executor.spin_once(timeout_sec=0.1)
-        return sys.exit(f'no marker received within {PATIENCE} s')
+        return sys.exit(f'no marker received within {MARKER_TIMEOUT} s')
 
     def drag(self, name: str, target: pin.SE3) -> tuple[float, ...]:
         """Send a pose; return its key."""

@@ -16,17 +16,17 @@ from rclpy.qos import QoSProfile
 
 from ros2_ik.action import SolveConstrainedIK
 
-PATIENCE = 20.0            # longest wait for the server or an answer [s]
+ANSWER_TIMEOUT = 20.0      # longest wait for the server or an answer [s]
 LONG = Duration(sec=10)    # timeout of a goal that is cancelled earlier
 
 
 def wait(executor: SingleThreadedExecutor, condition: Callable[[], Any], name: str) -> None:
-    """Spin until a condition holds; exit after PATIENCE."""
-    end = time.perf_counter() + PATIENCE
+    """Spin until a condition holds; exit after ANSWER_TIMEOUT."""
+    end = time.perf_counter() + ANSWER_TIMEOUT
     while not condition():
         executor.spin_once(timeout_sec=1)
         if time.perf_counter() > end:
-            sys.exit(f'no answer from {name} within {PATIENCE} s')
+            sys.exit(f'no answer from {name} within {ANSWER_TIMEOUT} s')
 
 
 class Goals:
@@ -38,7 +38,7 @@ class Goals:
             node, SolveConstrainedIK, 'ros2_ik/solve_constrained_ik',
             goal_service_qos_profile=queue, result_service_qos_profile=queue,
             cancel_service_qos_profile=queue)
-        if not self._client.wait_for_server(PATIENCE):
+        if not self._client.wait_for_server(ANSWER_TIMEOUT):
             sys.exit('no server for action solve_constrained_ik')
 
     def wait(self, condition: Callable[[], Any]) -> None:

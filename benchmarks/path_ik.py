@@ -20,7 +20,7 @@ from collections.abc import Callable
 import time
 
 import numpy as np
-from peers import leave
+from peers import exit_with_install_hint
 from seams import HARD, seam, seam_starts
 
 from ros2_ik.core import compile_all, PoseSolver, Robot, shipped_robots, solve_path, SolveOptions
@@ -30,7 +30,7 @@ try:
     from pose_ik import bound, TIMEOUT
     from pose_peers import Solve, trac_ik
 except ImportError as absent:
-    leave(absent, __doc__, 'pytracik yourdfpy')
+    exit_with_install_hint(absent, __doc__, 'pytracik yourdfpy')
 
 JUMP = 0.2      # a larger step of a joint is a jump [rad]
 # poses (n, 4, 4), start (nq,) -> configurations (k, nq) at the first k poses, k <= n
@@ -68,7 +68,7 @@ class Score:
     def add(self, judge: Judge, tip: str, poses: np.ndarray, q: np.ndarray,
             seconds: float) -> None:
         """Add configurations (k, nq) at the first k poses of a seam."""
-        reached = [not judge.complaint(judge.robot.to_joints(each), {tip: T})
+        reached = [not judge.rejection(judge.robot.to_joints(each), {tip: T})
                    for each, T in zip(q, poses, strict=False)]
         steps = np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) if len(q) else np.zeros(0)
         # a pose is good if it is reached without a jump from the pose before

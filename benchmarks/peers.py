@@ -11,7 +11,7 @@ PACKAGES = {'fcl': 'python-fcl', 'mink': 'mink', 'mujoco': 'mujoco', 'pink': 'pi
             'pydrake': 'drake', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}    # by module
 
 
-def leave(absent: ImportError, text: str, needed: str) -> NoReturn:
+def exit_with_install_hint(absent: ImportError, text: str, needed: str) -> NoReturn:
     """
     Exit because a package is missing, with the command that installs all `needed` packages.
 

@@ -15,7 +15,8 @@ import numpy as np
 import placo
 
 POSITION, ORIENTATION = 5e-6, 5e-5      # tolerances of placo: half of the judge's [m], [rad]
-DROP, PATIENCE = 0.8, 4         # stalled: 4 iterations leave more than 0.8 of the squared error
+PROGRESS_RATIO = 0.8            # stalled: more than this fraction of the squared error is left
+MAX_STALLED_ITERATIONS = 4      # after which an attempt ends
 MAX_ITERATIONS = 40             # of an attempt
 ORIENTATION_WEIGHT, REGULARIZATION = 1.0, 1e-6
 
@@ -23,12 +24,12 @@ ORIENTATION_WEIGHT, REGULARIZATION = 1.0, 1e-6
 class Solver:
     """placo's QP iterated on frame tasks, from the start and then from random configurations."""
 
-    def __init__(self, question: dict) -> None:
-        flags = 0 if question.get('pairs') else placo.Flags.ignore_collisions
-        self.robot = placo.RobotWrapper(question['urdf'], flags)
+    def __init__(self, request: dict) -> None:
+        flags = 0 if request.get('pairs') else placo.Flags.ignore_collisions
+        self.robot = placo.RobotWrapper(request['urdf'], flags)
         self.solver = placo.KinematicsSolver(self.robot)
-        self.solver.mask_fbase(not question['free_base'])
-        self.free_base, joints = question['free_base'], question['joints']
+        self.solver.mask_fbase(not request['free_base'])
+        self.free_base, joints = request['free_base'], request['joints']
         for name in self.robot.joint_names():
             if name in joints:
                 self.robot.set_joint_limits(name, *joints[name])
@@ -36,24 +37,24 @@ class Solver:
                 self.solver.mask_dof(name)
         self.index = [self.robot.get_joint_offset(name) for name in joints]
         self.lower, self.upper = np.array(list(joints.values())).T
-        self.tasks = [self.solver.add_frame_task(tip, np.eye(4)) for tip in question['tips']]
+        self.tasks = [self.solver.add_frame_task(tip, np.eye(4)) for tip in request['tips']]
         for task in self.tasks:
             task.configure('pose', 'soft', 1.0, ORIENTATION_WEIGHT)
         self.parts = [(task.position(), task.orientation()) for task in self.tasks]
         self.solver.add_regularization_task(REGULARIZATION)
 
-    def solve(self, question: dict) -> dict:
+    def solve(self, request: dict) -> dict:
         """Return whether all poses are reached, the configuration, and the CPU time [s]."""
-        targets = [np.array(T) for T in question['targets']]
-        start, base = np.array(question['start']), np.array(question['base'])
-        random, robot = np.random.default_rng(question['seed']), self.robot
+        targets = [np.array(T) for T in request['targets']]
+        start, base = np.array(request['start']), np.array(request['base'])
+        random, robot = np.random.default_rng(request['seed']), self.robot
         begin = time.process_time()
         for task, T in zip(self.tasks, targets, strict=True):
             task.T_world_frame = T
         q = robot.state.q.copy()
         q[:7], q[self.index] = base, start
         found, attempts = self.attempt(q), 1
-        while not found and time.process_time() - begin < question['timeout']:
+        while not found and time.process_time() - begin < request['timeout']:
             q[self.index] = random.uniform(self.lower, self.upper)
             if self.free_base:
                 # a random rotation is a normalized Gaussian quaternion
@@ -83,11 +84,11 @@ class Solver:
             if reached:
                 return True
             # stall test
-            if error < DROP * best:
+            if error < PROGRESS_RATIO * best:
                 best, stall = error, 0
             else:
                 stall += 1
-                if stall >= PATIENCE:
+                if stall >= MAX_STALLED_ITERATIONS:
                     return False
             # one Gauss-Newton step within the joint limits
             try:

@@ -25,7 +25,7 @@ from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
-from peers import leave
+from peers import exit_with_install_hint
 from results import Record, Results
 
 from ros2_ik.core import (
@@ -40,9 +40,9 @@ from ros2_ik.core import (
 
 try:
     from constrained.judge import Judge
-    from pose_peers import PEERS, Solve, Unsuited
+    from pose_peers import PEERS, Solve, UnsupportedRobotError
 except ImportError as absent:
-    leave(absent, __doc__, 'pytracik yourdfpy')
+    exit_with_install_hint(absent, __doc__, 'pytracik yourdfpy')
 
 ROBOTS = ('panda', 'ur5', 'xarm7', 'baxter', 'kinova')
 TIMEOUT = 0.05    # [s]
@@ -83,7 +83,7 @@ def make_solvers(robot: Robot, tip: str, peers: list[str], with_bound: bool) -> 
     for peer in peers:
         try:
             solvers[peer] = PEERS[peer][0](robot, tip, TIMEOUT)
-        except Unsuited as reason:
+        except UnsupportedRobotError as reason:
             print(f'{peer} is left out for {robot.name}: {reason}')
     return solvers
 
@@ -118,7 +118,7 @@ def measure(solvers: dict[str, Solve], judge: Judge, tip: str,
                 answers.append((now() - begin, joints, target))
             # judge after the turn, since judging evicts data from the processor's caches
             for seconds, joints, target in answers:
-                records[name].add(seconds, joints, partial(judge.complaint, targets={tip: target}))
+                records[name].add(seconds, joints, partial(judge.rejection, targets={tip: target}))
     return records
 
 

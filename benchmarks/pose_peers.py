@@ -15,7 +15,7 @@ Solve = Callable[[np.ndarray, np.ndarray], dict[str, float] | None]
 SAMPLES = 64     # values of the joint that EAIK locks in an arm of seven joints
 
 
-class Unsuited(Exception):
+class UnsupportedRobotError(Exception):
     """Raised, with the reason, if a peer cannot solve for a robot."""
 
 
@@ -42,7 +42,7 @@ class Chain(NamedTuple):
 
 
 def chain(robot: Robot, tip: str) -> Chain:
-    """Return the chain to a tip; raise Unsuited if a joint of the chain is not revolute."""
+    """Return the chain to a tip; raise UnsupportedRobotError if a joint is not revolute."""
     urdf = yourdfpy.URDF.load(io.BytesIO(robot.urdf.encode()), load_meshes=False,
                               build_scene_graph=True)
     urdf.update_cfg(dict.fromkeys(urdf.actuated_joint_names, 0.0))
@@ -55,7 +55,7 @@ def chain(robot: Robot, tip: str) -> Chain:
             found.insert(0, joint)
         link = joint.parent
     if any(joint.type not in ('revolute', 'continuous') or joint.mimic for joint in found):
-        raise Unsuited('a joint is not revolute')
+        raise UnsupportedRobotError('a joint is not revolute')
     frames = []
     for joint in found:
         # complete the joint's axis to a right-handed frame with this axis as z
@@ -123,13 +123,13 @@ def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
         locked = next((i for i in range(7)
                        if HPRobot(H, P, [(i, 0.3)]).hasKnownDecomposition()), None)
         if locked is None:
-            raise Unsuited('no closed form, whichever joint is locked')
+            raise UnsupportedRobotError('no closed form, whichever joint is locked')
         # in random order, since neighbouring values tend to fail together
         values = np.random.default_rng(0).permutation(
             np.linspace(arm.lower[locked], arm.upper[locked], SAMPLES + 2)[1:-1])
         robots = [HPRobot(H, P, [(locked, float(value))]) for value in values]
     if count not in (6, 7) or not robots[0].hasKnownDecomposition():
-        raise Unsuited('no closed form')
+        raise UnsupportedRobotError('no closed form')
     turn = arm.tip[:3, :3].T
 
     def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:

@@ -20,15 +20,15 @@ class Record:
     def __init__(self) -> None:
         self.seconds: list[float] = []
         self.good: list[bool] = []     # success was claimed, and the judge agrees
-        self.wrong: list[str] = []     # the judge's complaints about claims of success
+        self.wrong: list[str] = []     # the judge's rejections of claims of success
 
     def add(self, seconds: float, answer: Any, judge: Callable[[Any], str]) -> None:
         """Add the answer to one problem, or None; `judge` returns '' if it accepts an answer."""
-        complaint = '' if answer is None else judge(answer)
+        rejection = '' if answer is None else judge(answer)
         self.seconds.append(seconds)
-        self.good.append(answer is not None and not complaint)
-        if complaint:
-            self.wrong.append(complaint)
+        self.good.append(answer is not None and not rejection)
+        if rejection:
+            self.wrong.append(rejection)
 
     def summary(self, limits: Sequence[float]) -> dict[str, Any]:
         """

@@ -29,7 +29,7 @@ os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 
 from ament_index_python.packages import get_package_prefix
 from geometry_msgs.msg import PoseStamped
-from goal_round_trips import cancel_times, Goals, LONG, PATIENCE, wait
+from goal_round_trips import ANSWER_TIMEOUT, cancel_times, Goals, LONG, wait
 import numpy as np
 import pinocchio as pin
 import rclpy
@@ -67,7 +67,7 @@ class Client:
         """Return a function: request -> answer, round trip time [s]."""
         # a deep queue: with Fast DDS the answers to other clients pass through the queue, too
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
-        if not client.wait_for_service(PATIENCE):
+        if not client.wait_for_service(ANSWER_TIMEOUT):
             sys.exit(f'service {name} is not available')
 
         def call(request: object) -> tuple[object, float]:

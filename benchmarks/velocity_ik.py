@@ -27,7 +27,7 @@ import tempfile
 import time
 
 import numpy as np
-from peers import leave
+from peers import exit_with_install_hint
 from whole_body_ik import without_shapes
 
 from ros2_ik.core import (
@@ -47,7 +47,7 @@ try:
     from velocity_mink import Mink
     from velocity_world import World
 except ImportError as absent:
-    leave(absent, __doc__, "yourdfpy trimesh pin-pink mink 'mujoco<4' daqp")
+    exit_with_install_hint(absent, __doc__, "yourdfpy trimesh pin-pink mink 'mujoco<4' daqp")
 
 CHILD = Path(__file__).with_name('velocity_placo_child.py')
 DT, STEPS = 0.01, 250      # duration of a step [s], steps for each target
@@ -200,13 +200,13 @@ def minks(course: Course) -> Run:
 
 
 def placos(course: Course, python: str) -> Run:
-    question = json.dumps({
+    request = json.dumps({
         'urdf': str(course.urdf), 'tips': course.frames, 'free_base': False, 'dt': DT,
         'steps': STEPS, 'pairs': course.pairs, 'margin': MARGIN, 'speeds': course.speeds,
         'joints': {joint.name: (joint.lower, joint.upper) for joint in course.robot.joints},
         'start': course.start.tolist(),
         'targets': [[T.tolist() for T in targets] for targets in course.targets]})
-    done = subprocess.run([python, CHILD], input=question + '\n', capture_output=True,
+    done = subprocess.run([python, CHILD], input=request + '\n', capture_output=True,
                           text=True, check=True)
     found = json.loads(done.stdout.splitlines()[-1])
     return Run(np.array(found['path']), np.array(found['seconds']), found['raised'])
@@ -221,8 +221,8 @@ def judged(course: Course, done: Run) -> str:
     errors, turns = [], 0
     for i, targets in enumerate(course.targets):
         last = slice(i * STEPS + STEPS - 100, (i + 1) * STEPS)
-        look = judge.look(robot.to_joints(done.path[last.stop - 1]))
-        errors += [np.linalg.norm(look.T(frame)[:3, 3] - T[:3, 3])
+        at = judge.set_joints(robot.to_joints(done.path[last.stop - 1]))
+        errors += [np.linalg.norm(at.T(frame)[:3, 3] - T[:3, 3])
                    for frame, T in zip(course.frames, targets, strict=True)]
         # sign changes of joints that are not at rest
         moving = np.where(np.abs(v[last]) > REST, np.sign(v[last]), 0)

@@ -37,27 +37,27 @@ def keep_apart(placo: Solver, pairs: list[tuple[str, str]], margin: float) -> No
 
 
 def main() -> None:
-    question = json.loads(sys.stdin.readline())
-    placo = Solver(question)
+    request = json.loads(sys.stdin.readline())
+    placo = Solver(request)
     robot, solver = placo.robot, placo.solver
-    if question['pairs']:
-        keep_apart(placo, question['pairs'], question['margin'])
-    for name, speed in question['speeds'].items():
+    if request['pairs']:
+        keep_apart(placo, request['pairs'], request['margin'])
+    for name, speed in request['speeds'].items():
         robot.set_velocity_limit(name, speed)
-    solver.dt = question['dt']
+    solver.dt = request['dt']
     solver.enable_velocity_limits(True)
     posture = solver.add_joints_task()
-    posture.set_joints(dict(zip(question['joints'], question['start'], strict=True)))
+    posture.set_joints(dict(zip(request['joints'], request['start'], strict=True)))
     posture.configure('posture', 'soft', POSTURE)
     q = robot.state.q.copy()
-    q[placo.index] = question['start']
+    q[placo.index] = request['start']
     robot.state.q = q
     robot.update_kinematics()
     path, seconds, raised = [], [], 0
-    for targets in question['targets']:
+    for targets in request['targets']:
         for task, T in zip(placo.tasks, targets, strict=True):
             task.T_world_frame = np.array(T)
-        for _ in range(question['steps']):
+        for _ in range(request['steps']):
             begin = time.process_time()
             try:
                 solver.solve(True)

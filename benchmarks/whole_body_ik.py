@@ -30,7 +30,7 @@ import time
 from xml.etree import ElementTree
 
 import numpy as np
-from peers import leave
+from peers import exit_with_install_hint
 from results import Record, Results
 from scipy.spatial.transform import Rotation
 
@@ -40,7 +40,7 @@ try:
     from constrained.judge import Judge
     from pose_ik import problems
 except ImportError as absent:
-    leave(absent, __doc__, 'yourdfpy')
+    exit_with_install_hint(absent, __doc__, 'yourdfpy')
 
 CHILD = Path(__file__).with_name('placo_child.py')
 TIMEOUT = 0.2         # [s]
@@ -143,9 +143,9 @@ class Placo:
             'urdf': urdf.name, 'tips': kind.tips, 'free_base': kind.free_base,
             'joints': {j.name: (j.lower, j.upper) for j in kind.moving}})['placo']
 
-    def _ask(self, question: dict) -> dict:
+    def _ask(self, request: dict) -> dict:
         assert self._child.stdin and self._child.stdout
-        print(json.dumps(question), file=self._child.stdin, flush=True)
+        print(json.dumps(request), file=self._child.stdin, flush=True)
         return json.loads(self._child.stdout.readline())
 
     def solve(self, case: Case) -> tuple[np.ndarray | None, float]:
@@ -168,14 +168,14 @@ class Placo:
         self._child.wait(10)
 
 
-def complaint(kind: Kind, case: Case, q: np.ndarray) -> str:
+def rejection(kind: Kind, case: Case, q: np.ndarray) -> str:
     """Return why an answer (nq,) is wrong, or '' if it is right."""
     joints, T_root = kind.robot.to_joints(q), None
     if kind.free_base:
         base, T_root = joints.pop(kind.robot.joints[0].name), np.eye(4)
         T_root[:3, :3] = Rotation.from_quat(base[3:]).as_matrix()
         T_root[:3, 3] = base[:3]
-    return kind.judge.complaint(joints, dict(zip(kind.tips, case.targets, strict=True)), T_root)
+    return kind.judge.rejection(joints, dict(zip(kind.tips, case.targets, strict=True)), T_root)
 
 
 def take_turns(kind: Kind, solvers: dict[str, Solve], found: list[Case]) -> dict[str, Record]:
@@ -185,7 +185,7 @@ def take_turns(kind: Kind, solvers: dict[str, Solve], found: list[Case]) -> dict
     for case in found:
         for name, solver in solvers.items():
             q, seconds = solver(case)
-            records[name].add(seconds, q, partial(complaint, kind, case))
+            records[name].add(seconds, q, partial(rejection, kind, case))
     return records
 
 

@@ -15,7 +15,7 @@ from ros2_ik.core.collision import CollisionChecker
 TRIES = 30           # maximum number of random restarts to find a collision-free solution
 EACH = 5             # number of cases in one scene
 TRAC_IK_TIMEOUT = 0.005    # of one attempt [s]
-Ask = Callable[[float], np.ndarray | None]    # timeout [s] -> q (nq,) if success is claimed
+SolveWithin = Callable[[float], np.ndarray | None]    # timeout [s] -> q (nq,), if claimed
 
 
 @dataclass
@@ -71,12 +71,12 @@ def free_answer(case: Case, generator: np.random.Generator) -> np.ndarray | None
     return None
 
 
-def ours(case: Case) -> Ask:
+def ours(case: Case) -> SolveWithin:
     problem = case.problem()
 
-    def ask(timeout: float) -> np.ndarray | None:
+    def solve_within(timeout: float) -> np.ndarray | None:
         return solve(problem, timeout=timeout, random_state=case.seed).q
-    return ask
+    return solve_within
 
 
 class TracIK:
@@ -86,8 +86,8 @@ class TracIK:
         self._robot = robot
         self._solvers = {tip: trac_ik(robot, tip, TRAC_IK_TIMEOUT) for tip in tips}
 
-    def question(self, case: Case) -> Ask:
-        def ask(timeout: float) -> np.ndarray | None:
+    def prepare(self, case: Case) -> SolveWithin:
+        def solve_within(timeout: float) -> np.ndarray | None:
             end, start = time.perf_counter() + timeout, case.start
             generator = np.random.default_rng(case.seed)
             while True:
@@ -97,7 +97,7 @@ class TracIK:
                 if time.perf_counter() >= end:
                     return None
                 start = self._robot.random_q(generator)
-        return ask
+        return solve_within
 
     def _reach(self, case: Case, start: np.ndarray) -> np.ndarray | None:
         q = case.start.copy()

@@ -7,7 +7,7 @@ from constrained.drake_world import DrakeWorld
 import numpy as np
 from pydrake.math import RigidTransform, RotationMatrix
 
-from collision.cases import Ask, Case
+from collision.cases import Case, SolveWithin
 from ros2_ik.core import Robot
 
 APART, INFLUENCE = 1e-4, 0.02    # lower bound of distances, influence beyond it [m]
@@ -41,15 +41,15 @@ class DrakeIK:
     def __init__(self, robot: Robot) -> None:
         self._robot, self._scene, self._world = robot, None, None
 
-    def question(self, case: Case) -> Ask:
+    def prepare(self, case: Case) -> SolveWithin:
         robot = self._robot
         if self._scene is not case.checker.scene:
             self._scene = case.checker.scene
             self._world = DrakeWorld(tuple(j.name for j in robot.joints), case.checker)
-        question = self._world.question([CollisionFree(case)], robot.to_joints(case.start),
+        problem = self._world.problem([CollisionFree(case)], robot.to_joints(case.start),
                                         case.seed)
 
-        def ask(timeout: float) -> np.ndarray | None:
-            joints = question.solve(timeout)
+        def solve_within(timeout: float) -> np.ndarray | None:
+            joints = problem.solve(timeout)
             return None if joints is None else robot.to_q(joints, case.start)
-        return ask
+        return solve_within

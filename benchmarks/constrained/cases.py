@@ -11,7 +11,7 @@ from constrained.term import Term
 from ros2_ik.core import Configuration, Constraint, IKProblem, PoseTarget, Robot, solve
 
 Answer = dict[str, float] | None
-Ask = Callable[..., Answer]    # (timeout, best=False) -> joint values if success is claimed
+SolveWithin = Callable[..., Answer]    # (timeout, best=False) -> joint values, if claimed
 
 
 class Case:
@@ -29,7 +29,7 @@ class Case:
             costs=[part for part, term in zip(parts, terms, strict=True) if term.is_cost],
             collisions=False)
 
-    def look(self) -> None:
+    def prepare(self) -> None:
         """Evaluate all constraints once."""
         at = Configuration(self.problem.robot, self.start)
         for constraint in self.problem.constraints:
@@ -38,7 +38,7 @@ class Case:
 
 def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list[Case]:
     """Make cases that random configurations solve; equal arguments give equal cases."""
-    found, (_, ask, group) = [], KINDS[kind]
+    found, (_, make_terms, group) = [], KINDS[kind]
     # joints outside the group stay at zero, where Drake's plant fixes them
     still = np.ones(robot.nq, dtype=bool) if group else np.zeros(robot.nq, dtype=bool)
     for name in robot.group(group).joint_names if group else ():
@@ -49,7 +49,7 @@ def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list
         terms = None
         while not terms:      # None: the kind rejects this configuration
             q = np.where(still, 0.0, robot.random_q(generator))
-            terms = ask(judge.look(robot.to_joints(q)), generator)
+            terms = make_terms(judge.set_joints(robot.to_joints(q)), generator)
         start = robot.random_q(generator)
         if near:
             start = np.clip(q + generator.uniform(-0.1, 0.1, robot.nq), robot.lower, robot.upper)
@@ -57,8 +57,8 @@ def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list
     return found
 
 
-def ours(case: Case) -> Ask:
-    def ask(timeout: float, best: bool = False) -> Answer:
+def ours(case: Case) -> SolveWithin:
+    def solve_within(timeout: float, best: bool = False) -> Answer:
         return solve(case.problem, [case.start], timeout=timeout,
                      select='cost' if best else 'first', random_state=case.seed).joints
-    return ask
+    return solve_within

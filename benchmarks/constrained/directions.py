@@ -21,7 +21,7 @@ CLOSEST = 0.01    # smallest distance of a gaze target for Drake [m]
 
 
 @dataclass
-class Turned(Term):
+class OrientationTolerance(Term):
     """A frame's orientation within an angle of a reference [rad]."""
 
     frame: str
@@ -95,7 +95,7 @@ class Angle(Term):
 
 
 @dataclass
-class Looking(Term):
+class GazeTolerance(Term):
     """A camera's axis within an angle of the ray to a target [rad]."""
 
     frame: str
@@ -128,7 +128,7 @@ class Looking(Term):
 
 
 @dataclass
-class TurnedTowards(Term):
+class OrientationCost(Term):
     """A cost: 1 - cos(angle of the rotation from a reference to a frame)."""
 
     frame: str
@@ -147,7 +147,7 @@ class TurnedTowards(Term):
 
 
 @dataclass
-class PointedTowards(Term):
+class DirectionCost(Term):
     """A cost: 1 - cos(angle between an axis of a frame and a direction)."""
 
     frame: str

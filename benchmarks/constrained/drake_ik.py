@@ -93,17 +93,17 @@ class DrakeRobot:
     def inverse_kinematics(self) -> InverseKinematics:
         return InverseKinematics(self.plant)
 
-    def question(self, terms: list, start: dict[str, float], seed: int) -> 'Question':
+    def problem(self, terms: list, start: dict[str, float], seed: int) -> 'DrakeProblem':
         q = np.empty(len(self._index))
         for name, index in self._index.items():
             q[index] = start[name]
-        return Question(self, terms, q, seed)
+        return DrakeProblem(self, terms, q, seed)
 
     def named(self, q: np.ndarray) -> dict[str, float]:
         return {name: float(q[index]) for name, index in self._index.items()}
 
 
-class Question:
+class DrakeProblem:
     """One problem with its programs: the constraints alone, and with the costs."""
 
     def __init__(self, robot: DrakeRobot, terms: list, start: np.ndarray, seed: int) -> None:
@@ -114,7 +114,7 @@ class Question:
         self._solver = SnoptSolver()
         self._options, self._for_cost = options(SNOPT), options(SNOPT | FOR_COST)
 
-    def look(self) -> None:
+    def prepare(self) -> None:
         """Evaluate all constraints once."""
         program = self._feasible.ik.prog()
         for constraint in program.GetAllConstraints():

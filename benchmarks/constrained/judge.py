@@ -20,7 +20,7 @@ class Judge(FileJudge):
         self.robot, self._neutral = robot, robot.to_joints(robot.neutral)
         self.joints: dict[str, float] = {}
 
-    def look(self, joints: dict[str, float]) -> 'Judge':
+    def set_joints(self, joints: dict[str, float]) -> 'Judge':
         """Set the joint values, missing ones to neutral; values of mimic joints are ignored."""
         self.joints = {name: joints.get(name, rest) for name, rest in self._neutral.items()}
         self.urdf.update_cfg(self.joints)
@@ -48,28 +48,28 @@ class Judge(FileJudge):
                 mass += link.inertial.mass
         return moment / mass
 
-    def complaint(self, joints: dict[str, float], targets: dict[str, np.ndarray],
+    def rejection(self, joints: dict[str, float], targets: dict[str, np.ndarray],
                   T_root: np.ndarray | None = None) -> str:
         """
         Return why an answer is wrong, or '' if it is right.
 
         `targets` are the target poses (4, 4) of frames; `T_root` is the pose of a free base.
         """
-        at = self.look(joints)
+        at = self.set_joints(joints)
         if outside := at.outside(at.joints, LIMIT_TOLERANCE):
             return f'{outside[0]} is outside its limits'
         for frame, target in targets.items():
             T = at.T(frame) if T_root is None else T_root @ at.T(frame)
             position = np.linalg.norm(T[:3, 3] - target[:3, 3])
             orientation = rotation_angle(target[:3, :3].T @ T[:3, :3])
-            # not (a <= b), so that NaN also is a complaint
+            # not (a <= b), so that NaN also is a rejection
             if not (position <= POSITION and orientation <= ORIENTATION):
                 return f'{frame} is off by {position:.2g} m, {orientation:.2g} rad'
         return ''
 
-    def term_complaint(self, joints: dict[str, float], terms: list) -> str:
+    def term_rejection(self, joints: dict[str, float], terms: list) -> str:
         """Return why an answer is wrong, or '' if all terms other than costs hold."""
-        if text := self.complaint(joints, {}):
+        if text := self.rejection(joints, {}):
             return text
         for term in terms:
             if not term.is_cost and not term.violation(self) <= TOLERANCE:
@@ -81,5 +81,5 @@ class Judge(FileJudge):
         """Return the sum of the costs; infinity without an answer."""
         if joints is None:
             return np.inf
-        at = self.look(start | joints)
+        at = self.set_joints(start | joints)
         return sum(term.cost(at) for term in terms if term.is_cost)

@@ -10,14 +10,14 @@ import numpy as np
 
 from constrained.directions import (
     Angle,
-    Looking,
-    PointedTowards,
+    DirectionCost,
+    GazeTolerance,
+    OrientationCost,
+    OrientationTolerance,
     Pose,
-    Turned,
-    TurnedTowards,
 )
 from constrained.geometry import frame_along, ORIGIN, some_direction, X, Z
-from constrained.positions import Apart, Between, Inside, NearLine
+from constrained.positions import InBox, InPolyhedron, NearLine, PointDistanceBounds
 from constrained.whole_body import Balanced, Coupled, Posture
 
 KINDS = {}    # name -> (robot, function, group); group None: all joints may move
@@ -56,33 +56,33 @@ def up_in(frame, at):
 
 @kind('panda')
 def point_in_box(at, random):
-    return [Inside('panda_hand_tcp', *box(at.point('panda_hand_tcp', ORIGIN), 0.01, 0.01, 0.01))]
+    return [InBox('panda_hand_tcp', *box(at.point('panda_hand_tcp', ORIGIN), 0.01, 0.01, 0.01))]
 
 
 @kind('ur5')
 def point_exact(at, random):
     p = at.point('tool0', 0.1 * Z)
-    return [Inside('tool0', p, p, 0.1 * Z)]
+    return [InBox('tool0', p, p, 0.1 * Z)]
 
 
 @kind('baxter')
 def orientation_exact(at, random):
-    return [Turned('left_gripper', at.T('left_gripper')[:3, :3])]
+    return [OrientationTolerance('left_gripper', at.T('left_gripper')[:3, :3])]
 
 
 @kind('ur5')
 def orientation_within_cone(at, random):
-    return [Turned('tool0', at.T('tool0')[:3, :3], upper=0.1)]
+    return [OrientationTolerance('tool0', at.T('tool0')[:3, :3], upper=0.1)]
 
 
 @kind('panda')
 def gaze_within_cone(at, random):
-    return [Looking('panda_hand_tcp', Z, at.point('panda_hand_tcp', 0.5 * Z), 0.1)]
+    return [GazeTolerance('panda_hand_tcp', Z, at.point('panda_hand_tcp', 0.5 * Z), 0.1)]
 
 
 @kind('baxter')
 def gaze_exact(at, random):
-    return [Looking(HAND_CAMERA, Z, at.point(HAND_CAMERA, 0.5 * Z))]
+    return [GazeTolerance(HAND_CAMERA, Z, at.point(HAND_CAMERA, 0.5 * Z))]
 
 
 @kind('ur5')
@@ -99,7 +99,7 @@ def axes_parallel(at, random):
 @kind('baxter')
 def hands_apart(at, random):
     d = np.linalg.norm(at.point('left_gripper', ORIGIN, 'right_gripper'))
-    return [Apart('left_gripper', ORIGIN, ORIGIN, d, d, 'right_gripper')]
+    return [PointDistanceBounds('left_gripper', ORIGIN, ORIGIN, d, d, 'right_gripper')]
 
 
 @kind('ur5')
@@ -123,7 +123,7 @@ def fingers_in_slot(at, random):
     walls = np.vstack([np.eye(3), -np.eye(3)]) @ np.linalg.qr(random.normal(size=(3, 3)))[0]
     A = np.block([[walls, np.zeros((6, 3))], [np.zeros((6, 3)), walls]])
     p = np.concatenate([at.point('panda_hand_tcp', point) for point in points])
-    return [Between('panda_hand_tcp', points, A, A @ p + 0.005)]
+    return [InPolyhedron('panda_hand_tcp', points, A, A @ p + 0.005)]
 
 
 @kind('talos')
@@ -138,7 +138,7 @@ def coupled_joints(at, random):
     point, ratios = 0.1 * X + 0.1 * Z, np.array([1.0, 1.0, 0.5])
     names = 'shoulder_lift_joint', 'elbow_joint', 'wrist_3_joint'
     p, q = at.point('tool0', point), np.array([at.joints[name] for name in names])
-    return [Inside('tool0', p, p, point), Coupled(names, ratios, ratios @ q)]
+    return [InBox('tool0', p, p, point), Coupled(names, ratios, ratios @ q)]
 
 
 @kind('ur5')
@@ -159,17 +159,18 @@ def cup_level_elbow_low(at, random):
     """Hold a cup level at a point, with the elbow low."""
     elbow = at.point('panda_link4', ORIGIN)[2]
     p = at.point('panda_hand_tcp', ORIGIN)
-    return [Inside('panda_hand_tcp', p, p),
+    return [InBox('panda_hand_tcp', p, p),
             Angle('panda_hand_tcp', up_in('panda_hand_tcp', at), Z, 0, 0.02),
-            Inside('panda_link4', np.array([-9, -9, -9]), np.array([9, 9, elbow + 0.02]))]
+            InBox('panda_link4', np.array([-9, -9, -9]), np.array([9, 9, elbow + 0.02]))]
 
 
 @kind('ur5')
 def look_at_part(at, random):
     """Look at a part from 0.4 to 0.6 m, with the camera in a region and nearly upright."""
     part = at.point('tool0', 0.5 * Z + random.uniform(-0.01, 0.01, 3))
-    return [Looking('tool0', Z, part, 0.05), Apart('tool0', ORIGIN, part, 0.4, 0.6),
-            Inside('tool0', *box(at.point('tool0', ORIGIN), 0.3, 0.3, 0.05)),
+    return [GazeTolerance('tool0', Z, part, 0.05),
+            PointDistanceBounds('tool0', ORIGIN, part, 0.4, 0.6),
+            InBox('tool0', *box(at.point('tool0', ORIGIN), 0.3, 0.3, 0.05)),
             Angle('tool0', up_in('tool0', at), Z, 0, 0.2)]
 
 
@@ -178,9 +179,9 @@ def look_at_other_hand(at, random):
     """Look with the left hand's camera at the right hand, which is at a point."""
     axis, p = (at.point('right_gripper', ORIGIN, frame) for frame in (HAND_CAMERA, None))
     d = np.linalg.norm(axis)
-    return [Looking(HAND_CAMERA, axis, ORIGIN, 0, 'right_gripper'),
-            Inside('right_gripper', p, p),
-            Apart(HAND_CAMERA, ORIGIN, ORIGIN, 0.9 * d, 1.1 * d, 'right_gripper')]
+    return [GazeTolerance(HAND_CAMERA, axis, ORIGIN, 0, 'right_gripper'),
+            InBox('right_gripper', p, p),
+            PointDistanceBounds(HAND_CAMERA, ORIGIN, ORIGIN, 0.9 * d, 1.1 * d, 'right_gripper')]
 
 
 @kind('panda')
@@ -191,7 +192,7 @@ def screwdriver_on_line(at, random):
     along, b = axis @ tip, 0.05
     return [NearLine('panda_hand_tcp', ORIGIN, tip, axis),
             Angle('panda_hand_tcp', Z, axis, 0, 0),
-            Between('panda_hand_tcp', np.zeros((1, 3)), np.vstack([axis, -axis]),
+            InPolyhedron('panda_hand_tcp', np.zeros((1, 3)), np.vstack([axis, -axis]),
                     np.array([along + b, b - along]))]
 
 
@@ -201,7 +202,7 @@ def tray_in_both_hands(at, random):
     left, right = 'gripper_left_base_link', 'gripper_right_base_link'
     return [Pose(left, at.T(left, right), right),
             Angle(left, up_in(left, at), Z, 0, 0.05),
-            Inside(left, *box(at.point(left, ORIGIN), 0.1, 0.1, 0.05)),
+            InBox(left, *box(at.point(left, ORIGIN), 0.1, 0.1, 0.05)),
             Pose('left_sole_link', at.T('left_sole_link', 'right_sole_link'), 'right_sole_link'),
             Balanced('left_sole_link', *box(at.center_of_mass('left_sole_link'), 0.05, 0.03, 9))]
 
@@ -217,7 +218,7 @@ def pose_near_posture(at, random):
 @kind('ur5')
 def point_near_posture(at, random):
     p = at.point('tool0', ORIGIN)
-    return [Inside('tool0', p, p), Posture(UR5_HOME)]
+    return [InBox('tool0', p, p), Posture(UR5_HOME)]
 
 
 @kind('panda')
@@ -233,7 +234,7 @@ def hands_near_posture(at, random):
 @kind('talos')
 def arm_near_posture(at, random):
     p = at.point('gripper_left_base_link', ORIGIN)
-    return [Inside('gripper_left_base_link', p, p),
+    return [InBox('gripper_left_base_link', p, p),
             Angle('gripper_left_base_link', up_in('gripper_left_base_link', at), Z, 0, 0.05),
             Posture(TALOS_HOME)]
 
@@ -243,20 +244,20 @@ def point_turned_towards(at, random):
     """Reach a point, with the orientation as near to a reference as possible."""
     p, axis = at.point('panda_hand_tcp', ORIGIN), some_direction(random)
     R = at.T('panda_hand_tcp')[:3, :3] @ frame_along(axis, ORIGIN)[:3, :3]
-    return [Inside('panda_hand_tcp', p, p), TurnedTowards('panda_hand_tcp', R)]
+    return [InBox('panda_hand_tcp', p, p), OrientationCost('panda_hand_tcp', R)]
 
 
 @kind('ur5')
 def elbow_high_pointing_towards(at, random):
     """Reach a point, with the elbow at a height and the tool near a direction."""
     p, elbow = at.point('tool0', ORIGIN), at.point('forearm_link', ORIGIN)
-    return [Inside('tool0', p, p), Inside('forearm_link', *box(elbow, 9, 9, 0.05)),
-            PointedTowards('tool0', Z, some_direction(random))]
+    return [InBox('tool0', p, p), InBox('forearm_link', *box(elbow, 9, 9, 0.05)),
+            DirectionCost('tool0', Z, some_direction(random))]
 
 
 @kind('baxter')
 def cup_pointing_towards(at, random):
     """Hold a cup level in a box, with the handle near a direction."""
     return [Angle('left_gripper', up_in('left_gripper', at), Z, 0, 0.1),
-            Inside('left_gripper', *box(at.point('left_gripper', ORIGIN), 0.02, 0.02, 0.02)),
-            PointedTowards('left_gripper', X, some_direction(random))]
+            InBox('left_gripper', *box(at.point('left_gripper', ORIGIN), 0.02, 0.02, 0.02)),
+            DirectionCost('left_gripper', X, some_direction(random))]

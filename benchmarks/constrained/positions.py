@@ -16,7 +16,7 @@ from ros2_ik.core import (
 
 
 @dataclass
-class Inside(Term):
+class InBox(Term):
     """A point of a frame in a box."""
 
     frame: str
@@ -38,7 +38,7 @@ class Inside(Term):
 
 
 @dataclass
-class Between(Term):
+class InPolyhedron(Term):
     """Points of a frame in a polyhedron A [p1; ...; pn] <= b."""
 
     frame: str
@@ -62,7 +62,7 @@ class Between(Term):
 
 
 @dataclass
-class Apart(Term):
+class PointDistanceBounds(Term):
     """Bounds on the distance from a point of a frame to a point of another frame [m]."""
 
     frame: str

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 from results import Record
 
-from constrained.cases import Ask, Case
+from constrained.cases import Case, SolveWithin
 from constrained.judge import Judge
 
 TIMEOUT, COST_TIMEOUT = 0.2, 0.05    # for the first solution, for the solution of lowest cost [s]
@@ -19,25 +19,25 @@ class CostRecord(Record):
         super().__init__()
         self.costs: list[tuple[float, float]] = []
 
-    def measure(self, asked: list[tuple[Case, Ask]], judge: Judge,
+    def measure(self, asked: list[tuple[Case, SolveWithin]], judge: Judge,
                 now: Callable[[], float]) -> None:
         """Solve a turn's problems, then judge the answers."""
         answers = []
-        for _, ask in asked:
+        for _, solve_within in asked:
             begin = now()
-            joints = ask(TIMEOUT)
+            joints = solve_within(TIMEOUT)
             answers.append((now() - begin, joints))
-        for (case, ask), (seconds, joints) in zip(asked, answers, strict=True):
-            self.add(seconds, joints, partial(complaint, judge, case))
+        for (case, solve_within), (seconds, joints) in zip(asked, answers, strict=True):
+            self.add(seconds, joints, partial(rejection, judge, case))
             if case.problem.costs:
-                found = joints if self.good[-1] else None, ask(COST_TIMEOUT, best=True)
+                found = joints if self.good[-1] else None, solve_within(COST_TIMEOUT, best=True)
                 self.costs.append(tuple(judge.cost(case.start_joints, answer, case.terms)
                                         for answer in found))
 
 
-def complaint(judge: Judge, case: Case, joints: dict[str, float]) -> str:
+def rejection(judge: Judge, case: Case, joints: dict[str, float]) -> str:
     """Return why an answer is wrong, or '' if it is right."""
-    text = judge.term_complaint(case.start_joints | joints, case.terms)
+    text = judge.term_rejection(case.start_joints | joints, case.terms)
     return text and f'seed {case.seed}: {text}'
 
 

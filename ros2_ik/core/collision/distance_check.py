@@ -12,11 +12,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.contacts import Contact, Distances
 from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
-from ros2_ik.core.collision.pair_model import (
-    DISTANCE_REQUEST,
-    follower_reduction,
-    PairModel,
-)
+from ros2_ik.core.collision.pair_model import DISTANCE_REQUEST, follower_reduction, PairModel
 from ros2_ik.core.kernels.boxes import fill_distance_slopes
 
 PARTS_CHECK_PERIOD = 5.0     # interval of checks for convex parts made by other processes [s]
