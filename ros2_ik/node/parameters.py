@@ -19,7 +19,7 @@ if TYPE_CHECKING:   # types of the attributes: each field of Defaults is a param
 else:
     _Defaults = object
 
-USUAL = Defaults()
+DEFAULTS = Defaults()
 _TYPES = {bool: 'a truth value (true or false)', int: 'a whole number',
           float: 'a number, such as 0.5 or 1.0e-3', str: 'a text'}
 
@@ -135,13 +135,13 @@ PARAMETERS = (
          'Tip of requests without a tip. Empty: the tip of the shipped robot of this name, else '
          'the only tip of the group. A request with another group uses the only tip of that '
          'group.'),
-    Spec('default_timeout', USUAL.default_timeout,
+    Spec('default_timeout', DEFAULTS.default_timeout,
          'Timeout of a search if the request has none.', 's', 1e-4, 3600),
     Spec('max_timeout', 10.0, 'Maximum timeout of a search; longer timeouts are refused.', 's',
          1e-4, 3600),
-    Spec('position_tolerance', USUAL.position_tolerance,
+    Spec('position_tolerance', DEFAULTS.position_tolerance,
          'Position tolerance if the request has none.', 'm', 1e-12, 10),
-    Spec('orientation_tolerance', USUAL.orientation_tolerance,
+    Spec('orientation_tolerance', DEFAULTS.orientation_tolerance,
          'Orientation tolerance if the request has none.', 'rad', 1e-12, 4),
     Spec('max_solutions', 64, 'Maximum number of solutions of a request; more are refused.', '',
          1, 10_000),

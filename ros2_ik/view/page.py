@@ -11,7 +11,7 @@ import viser
 
 from ros2_ik.core import Array, Configuration, Joint, Path
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
-from ros2_ik.view.server import HOST, InputHandle, listening, stop
+from ros2_ik.view.server import HOST, InputHandle, start_server, stop
 from ros2_ik.view.session import problem_text, Session
 from ros2_ik.view.status import copy_html, kinds_html, LEGEND, SMALL, status_html
 from ros2_ik.view.surfaces import extent, RobotModel, TO_CAMERA, touched_names
@@ -51,11 +51,11 @@ class Page:
     def __init__(self, session: Session, port: int) -> None:
         token = secrets.token_urlsafe(16)
         self.session, self.url = session, f'http://{HOST}:{port}/{token}/'
-        self.server = server = listening(token, port)
+        self.server = server = start_server(token, port)
         model = RobotModel(session.robot)
         self.notes = model.notes
         middle, size = extent(session.robot, session.arm.q)
-        _set_stage(server, middle, size)
+        _set_up_scene(server, middle, size)
         self._robot = RobotBodies(server, '/robot', model)
         self._ghost = RobotBodies(server, '/ghost', model, ghost=True)
         self._scene = SceneBodies(server, '/scene')
@@ -82,7 +82,7 @@ class Page:
         `register` is the control's method that registers a callback, such as `on_click`.
         """
         def work(event: Event) -> None:
-            self.session.forget_refusal()
+            self.session.clear_error()
             job(event)
         self._bind(register, lambda event: self.worker.post(partial(work, event), kind))
 
@@ -221,7 +221,7 @@ class PathOnPage:
         self._page.session.arm.set_state(self._path.q[int(event.value)])
 
 
-def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
+def _set_up_scene(server: viser.ViserServer, middle: Array, size: float) -> None:
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width='medium')
     server.scene.world_axes.visible = False
     # a browser without a graphics card draws shadows slowly

@@ -94,7 +94,7 @@ class RvizGoals:
             self._worker.post(lambda: self._drag(feedback), f'target {name}')
 
     def _choose(self, title: str) -> None:
-        self._session.forget_refusal()
+        self._session.clear_error()
         self._actions[title]()
 
     def _switch_collisions(self) -> None:
@@ -105,7 +105,7 @@ class RvizGoals:
 
     def _drag(self, feedback: InteractiveMarkerFeedback) -> None:
         T = _read_pose(feedback, self._session.robot.root_frame)
-        self._session.forget_refusal()
+        self._session.clear_error()
         self._session.drag(feedback.marker_name, T,
                            feedback.event_type == InteractiveMarkerFeedback.MOUSE_UP)
 

@@ -22,7 +22,7 @@ HOST = '127.0.0.1'   # address to listen on
 POLICY = "frame-ancestors 'none'; connect-src 'self' data: blob:"
 
 
-def refusal(token: str, path: str, headers: Mapping[str, str]) -> str:
+def rejection(token: str, path: str, headers: Mapping[str, str]) -> str:
     """
     Return the reason why a request is refused, '' if the request is allowed.
 
@@ -40,7 +40,7 @@ def refusal(token: str, path: str, headers: Mapping[str, str]) -> str:
     return ''
 
 
-def listening(token: str, port: int) -> viser.ViserServer:
+def start_server(token: str, port: int) -> viser.ViserServer:
     """Start a server on a port of this machine; raises OSError if it cannot listen there."""
     # viser itself would wait forever if it could not listen
     try:
@@ -49,7 +49,7 @@ def listening(token: str, port: int) -> viser.ViserServer:
         raise OSError(error.errno,
                       f'cannot listen on {HOST}:{port}: {os.strerror(error.errno or 0)}') from None
     # viser prints its address, which lacks the token
-    with redirect_stdout(io.StringIO()), _checked(token):
+    with redirect_stdout(io.StringIO()), _checked_requests(token):
         return viser.ViserServer(host=HOST, port=port, verbose=False)
 
 
@@ -60,9 +60,9 @@ def stop(server: viser.ViserServer) -> None:
 
 
 @contextmanager
-def _checked(token: str) -> Iterator[None]:
+def _checked_requests(token: str) -> Iterator[None]:
     """
-    Context manager: viser servers started in the body check each request with `refusal`.
+    Context manager: viser servers started in the body check each request with `rejection`.
 
     viser has neither access control nor an option for it, so `websockets.asyncio.server.serve` is
     replaced inside the context. Raises RuntimeError if viser did not call the replacement.
@@ -73,7 +73,7 @@ def _checked(token: str) -> Iterator[None]:
               **options: Any) -> websockets.serve:
         def answer(connection: websockets.ServerConnection,
                    request: 'Request') -> 'Response | None':
-            if reason := refusal(token, request.path, request.headers):
+            if reason := rejection(token, request.path, request.headers):
                 return connection.respond(HTTPStatus.FORBIDDEN, f'Refused: {reason}\n')
             request.path = request.path.removeprefix(f'/{token}')
             response = process_request(connection, request)

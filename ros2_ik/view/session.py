@@ -62,7 +62,7 @@ class Session:
         except IKError as error:
             self.status = NOT_DONE + str(error)
 
-    def forget_refusal(self) -> None:
+    def clear_error(self) -> None:
         """Reset the status of a failed action, because another action follows."""
         if self.status.startswith(NOT_DONE):
             self.status = 'done'

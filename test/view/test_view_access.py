@@ -5,7 +5,7 @@ from http.client import HTTPConnection
 import pytest
 
 pytest.importorskip('viser')
-from ros2_ik.view.server import refusal  # noqa: E402
+from ros2_ik.view.server import rejection  # noqa: E402
 
 HOME = '127.0.0.1:8080'
 
@@ -17,7 +17,7 @@ HOME = '127.0.0.1:8080'
 def test_websocket_of_another_origin_is_refused(origin, same):
     headers = {'Host': HOME, 'Upgrade': 'websocket'} | ({} if origin is None else {
         'Origin': origin})
-    reason = refusal('secret', '/secret', headers)
+    reason = rejection('secret', '/secret', headers)
     assert reason == ('' if same else f"a page of '{origin}' must not use this server")
 
 
@@ -25,7 +25,7 @@ def test_websocket_of_another_origin_is_refused(origin, same):
     ('/secret', True), ('/secret/?a=b', True), ('/', False), ('', False), ('/secre', False),
     ('/secrets/', False), ('/x/secret', False), ('/?/secret', False), ('/\udcff', False)])
 def test_request_whose_path_lacks_the_token_is_refused(path, known):
-    assert (refusal('secret', path, {'Host': HOME}) == '') is known
+    assert (rejection('secret', path, {'Host': HOME}) == '') is known
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_IN_TRANSIT = 100   # own messages that have been published, but not received back
 READ_PERIOD = 0.05     # between two reports that are read; up to 1,000/s are received [s]
-MIN_FACTOR = 1e-3      # minimum speed scaling; a smaller factor counts as 0
+MIN_SPEED_SCALING = 1e-3   # minimum speed scaling; a smaller factor counts as 0
 
 
 def listening_nodes(node: Node, topic: str) -> list[str]:
@@ -47,7 +47,7 @@ class CommandTopic:
         self._is_connected = False
         self._listeners[self.name] += 1
         self._subscription = context.node.create_subscription(
-            message_type, topic, self._take, BEST_EFFORT, raw=True,
+            message_type, topic, self._on_message, BEST_EFFORT, raw=True,
             callback_group=context.callback_group)
 
     def publish(self, message: object) -> None:
@@ -61,7 +61,7 @@ class CommandTopic:
         self._own.append(self._last)
         self._publisher.publish(self._last)
 
-    def _take(self, data: bytes) -> None:
+    def _on_message(self, data: bytes) -> None:
         if self._is_own(data):
             return
         # Deserializing and serializing removes padding that the middleware may have added.
@@ -115,9 +115,10 @@ class SpeedScaling:
         self.factor, self._reports, self._read_at, self._node = 1.0, False, -math.inf, node
         self._on_slow = on_slow
         self._subscription = node.create_subscription(
-            JointTrajectoryControllerState, topic, self._take, qos_profile_sensor_data, raw=True)
+            JointTrajectoryControllerState, topic, self._on_report, qos_profile_sensor_data,
+            raw=True)
 
-    def _take(self, data: bytes) -> None:
+    def _on_report(self, data: bytes) -> None:
         if self.factor < 1.0:
             self._on_slow()
         if time.monotonic() < self._read_at + READ_PERIOD:
@@ -125,7 +126,7 @@ class SpeedScaling:
         self._read_at = time.monotonic()
         message = deserialize_message(data, JointTrajectoryControllerState)
         factor = getattr(message, 'speed_scaling_factor', 0.0)
-        if factor >= MIN_FACTOR:
+        if factor >= MIN_SPEED_SCALING:
             self.factor, self._reports = min(factor, 1.0), True
         elif self._reports:
             self.factor = 0.0

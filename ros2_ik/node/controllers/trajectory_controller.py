@@ -36,7 +36,7 @@ RECEIVE_DELAY = 0.04
 # distance from the commanded path up to which measured joints count as on the path [rad, m]
 PATH_TOLERANCE = 0.01
 # up to this delay [s], braking starts from a commanded state, above it from the measured state
-USUAL_DELAY = 0.06
+TYPICAL_DELAY = 0.06
 N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory may start
 
 
@@ -184,9 +184,9 @@ class JointTrajectoryController(Controller):
         return MotionState(measured + age * velocity, velocity, np.zeros(len(velocity)))
 
     def _follows(self) -> bool:
-        """Return whether the measured joints are on their path, at most USUAL_DELAY late."""
+        """Return whether the measured joints are on their path, at most TYPICAL_DELAY late."""
         found = self._tracking()
-        return found.path_error <= PATH_TOLERANCE and round(found.delay, 3) <= USUAL_DELAY
+        return found.path_error <= PATH_TOLERANCE and round(found.delay, 3) <= TYPICAL_DELAY
 
     def _tracking(self) -> Tracking:
         # the motion may have begun up to the goal's response time before `start_time`
@@ -218,10 +218,10 @@ class JointTrajectoryController(Controller):
             nearest = motion.at(nearest_time(motion, measured.position,
                                              min(now - self.start_time, motion.duration)))
         if measured is None or self._follows():
-            # the controller may start from any command between USUAL_DELAY ago and the receipt
-            at = self.commanded(now - USUAL_DELAY / 2)
+            # the controller may start from any command between TYPICAL_DELAY ago and the receipt
+            at = self.commanded(now - TYPICAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
-                now - USUAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
+                now - TYPICAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
             # without this state, an arm that sags below its commands would jump at the end
             if measured:
                 others.append(nearest._replace(position=measured.position))

@@ -38,7 +38,7 @@ from ros2_ik.messages.requests import read_request
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.motion.motion_execution import MotionRequest, Outcome
-from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
+from ros2_ik.node.motion.planning import MAX_TIP_SPEED, scaled_limits
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import StateInScene
@@ -264,8 +264,8 @@ def _path_search(message: ComputeIK.Request, problem: IKProblem,
                       f'({MAX_TIP_SPEED:g} m/s)')
     if problem.costs:
         raise invalid('straight: costs are not supported; valid: constraints')
-    limits = usable(motion_limits(problem.robot, problem.joint_names, parameters),
-                    parameters.velocity_scaling, parameters)
+    limits = scaled_limits(motion_limits(problem.robot, problem.joint_names, parameters),
+                           parameters.velocity_scaling, parameters)
     timeout = message.timeout.sec + message.timeout.nanosec * 1e-9
     return PathSearch(
         problem, [problem.targets[0].transform], limits, message.tip_speed or MAX_TIP_SPEED,

@@ -17,7 +17,7 @@ from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.trajectory_controller import duration_message
 from ros2_ik.node.endpoints.endpoint import set_status
 from ros2_ik.node.endpoints.ik_requests import IKEndpoint
-from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable
+from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, scaled_limits
 
 MAX_WAYPOINTS = 1000     # of a request; parsing more would delay other requests
 MAX_SPACING = 0.1        # upper bound on max_step, the distance between configurations [m]
@@ -77,9 +77,9 @@ class MoveItPath(IKEndpoint):
             getattr(request, name := f'max_{kind}_scaling_factor'), parameters, kind, name)
             for kind in ('velocity', 'acceleration'))
         limits = motion_limits(problem.robot, problem.joint_names, parameters)
-        # `usable` multiplies by parameter acceleration_scaling: cancel this factor
-        return usable(limits.scaled(acceleration=acceleration / parameters.acceleration_scaling),
-                      velocity, parameters)
+        # `scaled_limits` multiplies by parameter acceleration_scaling: cancel this factor
+        limits = limits.scaled(acceleration=acceleration / parameters.acceleration_scaling)
+        return scaled_limits(limits, velocity, parameters)
 
     def _poses(self, request: GetCartesianPath.Request, problem: IKProblem,
                scene: Scene) -> list[Array]:

@@ -17,13 +17,7 @@ from std_srvs.srv import SetBool
 
 from ros2_ik.core import Mesh, Scene, Status
 from ros2_ik.core.internals import COLLISIONS_OFF
-from ros2_ik.messages.frames import (
-    changed_frame,
-    group_name,
-    link_name,
-    tip_name,
-    with_tool,
-)
+from ros2_ik.messages.frames import changed_frame, group_name, link_name, tip_name, with_tool
 from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.robot_controllers import active_joints
@@ -44,9 +38,10 @@ DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
                 ServoCommandType.Request.TWIST: SwitchServo.Request.TWIST,
                 ServoCommandType.Request.POSE: SwitchServo.Request.POSE}
-SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
-          'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout',
-          'max_tracking_error', 'start_tolerance')
+SERVO_PARAMETERS = (
+    'servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
+    'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout', 'max_tracking_error',
+    'start_tolerance')
 
 
 class Servo(Endpoint):
@@ -62,7 +57,7 @@ class Servo(Endpoint):
         # the request sent to the process, with the newest scene; None while the servo is off
         self._session_request: SessionRequest | None = None
         self._paused, self._switching = False, False
-        self._offs = 0      # number of requests to switch off
+        self._off_requests = 0      # number of requests to switch off
         self._status = publisher(self.node, ServoStatus, '~/servo/status')
         self._moveit_status = publisher(self.node, MoveItStatus, '~/servo/moveit_status')
         self._timer = timer(self.node, UPDATE_PERIOD, self._send_changes)
@@ -79,7 +74,7 @@ class Servo(Endpoint):
         # YAML on a command line reads `off` as a boolean, which becomes the text 'False'
         mode = OFF if request.mode.lower() == 'false' else request.mode
         if mode == OFF:
-            self._offs += 1
+            self._off_requests += 1
             response.message = await self._switch_off()
         elif mode not in MODES:
             raise invalid(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
@@ -121,7 +116,7 @@ class Servo(Endpoint):
 
     async def _switch_on(self, request: SwitchServo.Request) -> str:
         robot, parameters, mode = self.description.current(), self.parameters, request.mode
-        stops, offs = self.motions.stops, self._offs
+        stops, off_requests = self.motions.stops, self._off_requests
         group, scene = group_name(robot, request.group, parameters), self.scene.current.scene
         robot, tool = with_tool(request.tool, scene, [request.tip], group, parameters)
         named = request.tip or tool
@@ -145,7 +140,7 @@ class Servo(Endpoint):
             robot, joints, checker.moving_joints if checker else frozenset(), stops)
         try:
             # switching off during the awaits above cancels this switch, like a stop
-            if self._offs != offs:
+            if self._off_requests != off_requests:
                 raise RequestError(Status.PREEMPTED, 'the servo was switched off meanwhile')
             # joints of the controllers outside of the group get the velocity limit 0
             moved = np.array([scaling * (joint in joints) for joint in owner.joints])
@@ -155,7 +150,7 @@ class Servo(Endpoint):
                 owner.limits.acceleration * parameters.servo_acceleration_scaling,
                 tuple(one.output for one in owner.controllers), scene,
                 self.scene.geometry.options if checker else None,
-                SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}),
+                SimpleNamespace(**{name: getattr(parameters, name) for name in SERVO_PARAMETERS}),
                 dimensions)
             self.servo_process.state = ServoState(message=WAITS)
             self.servo_process.call(Loop.pause, self._paused)

@@ -85,7 +85,7 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     if (path := execution.request.path_motion) is not None:
         motion = _along(execution, path, start, np.array(goal), parameters)
     else:
-        limits = usable(execution.limits, scaling, parameters)
+        limits = scaled_limits(execution.limits, scaling, parameters)
         try:
             motion = straight_motion(robot, joints, start, goal, limits)
         # the goal is valid (`read_goal`), so the start is not
@@ -105,7 +105,7 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     return motion
 
 
-def usable(limits: MotionLimits, scaling: float, parameters: Parameters) -> MotionLimits:
+def scaled_limits(limits: MotionLimits, scaling: float, parameters: Parameters) -> MotionLimits:
     """
     Return the scaled limits of a motion.
 

@@ -10,7 +10,7 @@ from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.state.joint_states import JointStates
 
 DELAY_STEP = 0.02   # between two delays at which commands are evaluated [s]
-N_BETWEEN = 10      # number of delays that are compared for each of these steps
+N_SUBSTEPS = 10     # number of delays that are compared for each of these steps
 # maximum lead of joints [s]: a controller may start before its acceptance reaches the node
 MAX_LEAD = 0.06
 
@@ -50,8 +50,8 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     difference = measured.difference(joints, commands)
     # 0 for a joint between two of its commands, else the distance from the nearest command
     error = np.maximum(np.maximum(difference.min(axis=0), -difference.max(axis=0)), 0.0)
-    # commands (k - 1, N_BETWEEN + 1, n), interpolated linearly between successive delays
-    parts = np.linspace(0.0, 1.0, N_BETWEEN + 1)
+    # commands (k - 1, N_SUBSTEPS + 1, n), interpolated linearly between successive delays
+    parts = np.linspace(0.0, 1.0, N_SUBSTEPS + 1)
     between = commands[:-1, None] + parts[:, None] * np.diff(commands, axis=0)[:, None]
     worst = np.abs(measured.difference(joints, between)).max(axis=2)
     k, part = divmod(int(np.argmin(worst)), len(parts))

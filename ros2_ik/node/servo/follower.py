@@ -90,7 +90,7 @@ class Follower:
         joints = request.joints
         # joints of the controllers outside of the group have the velocity limit 0
         self.moved = [name for name, limit in zip(joints, request.velocity, strict=True) if limit]
-        self._frame, self._slow_for = robot.frame_id(request.tip or robot.root_frame), 0.0
+        self._frame, self._slow_time = robot.frame_id(request.tip or robot.root_frame), 0.0
         self._moved_v_indices = self.v_indices[request.velocity > 0]     # of `moved`
         self._under_six_dof = request.mode == 'twist' and len(
             {*self.moved} & robot.moving_joints(request.tip)) < 6
@@ -239,7 +239,7 @@ class Follower:
         return result, Step(code, text, speed * fraction * result.scale)
 
     def _braking_step(self) -> tuple[VelocityResult, Step]:
-        self._slow_for = 0.0
+        self._slow_time = 0.0
         # Braking is only the target of a task: the collision barriers can override it. One factor
         # for all joints keeps the direction in joint space.
         slower = self.v[self.v_indices] * (1.0 - self.dt / max(self.braking_time, self.dt))
@@ -332,8 +332,8 @@ class Follower:
             for rows in (slice(0, 3), slice(3, 6)):
                 if squared := float(twist[rows] @ twist[rows]):
                     fractions.append(float(moved[rows] @ twist[rows]) / squared)
-        self._slow_for = self._slow_for + self.dt if min(fractions) < MIN_FRACTION else 0.0
-        return self._slow_for > SLOW_TIME
+        self._slow_time = self._slow_time + self.dt if min(fractions) < MIN_FRACTION else 0.0
+        return self._slow_time > SLOW_TIME
 
     # -- singularities --------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ class Player:
         self._motion: Motion | None = None
         self._now = 0.0         # last tick on the motion clock [s]
         self._time = 0.0        # time of the last command since the start of the motion [s]
-        self._ticked = 0.0      # last tick on the steady clock [s]
+        self._ticked_at = 0.0      # last tick on the steady clock [s]
         self._unavailable = self._topic.no_subscriber()
         send(PlayerState(self._number, self._unavailable, ''))
 
@@ -42,7 +42,7 @@ class Player:
         """Play a motion from rest through `positions`, `velocities` (k, n) at `times` (k,) [s]."""
         self._output = output
         self._motion = Motion.spline(output.joints, times, positions, velocities, is_curved)
-        self._time, self._now, self._ticked = 0.0, self._clock.now(), time.monotonic()
+        self._time, self._now, self._ticked_at = 0.0, self._clock.now(), time.monotonic()
 
     def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         """Brake from the last command, within position `bounds` (lower, upper; (n,) each)."""
@@ -67,7 +67,7 @@ class Player:
         if motion is None or self._time > motion.duration + STREAM_HOLD_TIME:
             return
         step, self._now = now - self._now, now
-        pause, self._ticked = time.monotonic() - self._ticked, time.monotonic()
+        pause, self._ticked_at = time.monotonic() - self._ticked_at, time.monotonic()
         if pause > MAX_PAUSE and self._time < motion.duration:
             self.abort('the computer was too busy to send commands for '
                        f'{pause:.2g} s, so the joints have stopped')

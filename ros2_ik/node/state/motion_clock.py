@@ -22,7 +22,7 @@ class MotionClock:
 
     def __init__(self, node: Any) -> None:
         self._node = node
-        self._raw: float | None = None      # last time of the node's clock [s]; None: none yet
+        self._node_time: float | None = None     # last time of the node's clock [s]
         self._last = self._steady = time.monotonic()
         self._offset = 0.0              # motion clock minus node's clock [s]
         self._set_at = -math.inf        # when the clock was set, on the steady clock [s]
@@ -31,15 +31,15 @@ class MotionClock:
         """Return the time of the motion clock [s]."""
         raw, steady = self._read(), time.monotonic()
         passed = steady - self._steady
-        step = passed if raw is None or self._raw is None else raw - self._raw
+        step = passed if raw is None or self._node_time is None else raw - self._node_time
         was_set = not -MAX_BACKWARD < step < MAX_FORWARD + MAX_RATE * passed
         if was_set:
             self._set_at = steady
         # over a jump, and until simulated time starts, advance by the steady clock
-        if was_set or raw is None or self._raw is None:
+        if was_set or raw is None or self._node_time is None:
             self._offset = self._last + passed - (raw or 0.0)
         self._last = max(self._last, (raw or 0.0) + self._offset)
-        self._raw, self._steady = raw, steady
+        self._node_time, self._steady = raw, steady
         return self._last
 
     @property
