@@ -99,8 +99,7 @@ def main() -> None:
     parser.add_argument('--count', type=int, default=100)
     parser.add_argument('--drake', type=int, default=10,
                         help='number of problems for Drake, which is slow')
-    parser.add_argument('--cpu', action='store_true',
-                        help='measure CPU time, for a busy machine')
+    parser.add_argument('--cpu', action='store_true', help='measure CPU time, for a busy machine')
     parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     parser.add_argument('--seed', type=int, default=0, help='random seed of the cases')
     options = parser.parse_args()

@@ -130,8 +130,7 @@ def main() -> None:
     parser.add_argument('--count', type=int, default=1000)
     parser.add_argument('--peers', nargs='*', choices=list(PEERS), metavar='PEER',
                         help=f'{", ".join(PEERS)}; default: all that are installed')
-    parser.add_argument('--cpu', action='store_true',
-                        help='measure CPU time, for a busy machine')
+    parser.add_argument('--cpu', action='store_true', help='measure CPU time, for a busy machine')
     parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     parser.add_argument('--turn', type=int, default=10, help='problems in one turn of a solver')
     options = parser.parse_args()

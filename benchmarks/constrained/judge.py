@@ -76,8 +76,7 @@ class Judge(FileJudge):
                 return f'{type(term).__name__} is violated by {term.violation(self):.2g}'
         return ''
 
-    def cost(self, start: dict[str, float], joints: dict[str, float] | None,
-             terms: list) -> float:
+    def cost(self, start: dict[str, float], joints: dict[str, float] | None, terms: list) -> float:
         """Return the sum of the costs; infinity without an answer."""
         if joints is None:
             return np.inf

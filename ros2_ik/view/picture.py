@@ -217,8 +217,7 @@ def _draw(corners: Array, normals: Array, color: Array, picture: Pixels, depth: 
                 normal = a * normals[k, 0] + b * normals[k, 1] + c * normals[k, 2]
                 lit = -np.sign(normal[2]) * (normal * TO_LIGHT).sum() / (
                     np.sqrt((normal * normal).sum()) + 1e-12)
-                picture[row, column] = np.minimum(
-                    color * (AMBIENT + DIFFUSE * max(lit, 0.0)), 1.0)
+                picture[row, column] = np.minimum(color * (AMBIENT + DIFFUSE * max(lit, 0.0)), 1.0)
 
 
 def vertices(body: Body) -> Array:

@@ -221,8 +221,7 @@ def way_of_braking(goal, there):
 
 @pytest.mark.parametrize(('delay', 'again', 'stop'), [
     (0.1, 1.0, 0.4), (0.3, 0.0, 0.7), (0.5, 0.5, 0.1), (0.5, 1.0, 0.4)])
-def test_braking_keeps_limits_if_goals_are_accepted_late(
-        monkeypatch, goals, delay, again, stop):
+def test_braking_keeps_limits_if_goals_are_accepted_late(monkeypatch, goals, delay, again, stop):
     """A motion starts `delay` [s] after it is sent, braking after `again` times `delay`."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
     execution, began = arm.go(2.8, -1.4), arm.now

@@ -185,8 +185,7 @@ def test_default_group_moves_every_named_frame_and_joint(message, group, joints)
 def test_default_group_moves_both_bodies_of_a_distance():
     robot = Robot.load('baxter')
     box = SceneObject('box', [Box([0.1, 0.1, 0.1])])
-    scene = Scene(robot).add(box).attach('box', GRIPPER,
-                                         at=Configuration(robot, robot.neutral))
+    scene = Scene(robot).add(box).attach('box', GRIPPER, at=Configuration(robot, robot.neutral))
     checker = collision_checker(robot, scene.add(SceneObject('wall', [Box([0.1, 0.1, 0.1])])),
                                 missing='skip')
     for second, group, joints in (('wall', 'left_arm', LEFT), ('box', '', LEFT | RIGHT),

@@ -15,7 +15,7 @@ from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
 
 # iteration limit passed to SciPy: no limit, because LocalDescent counts the iterations
-UNLIMITED = 10**6
+SCIPY_UNLIMITED = 10**6
 # maximum number of iterations of all phases of a descent together
 ITERATIONS = 300
 # maximum number of iterations of the first phase of `slsqp`, which meets the hard rows
@@ -90,7 +90,7 @@ class LocalDescent:
     def meet_hard_rows(self, gradient_tolerance: float) -> ExitFlag:
         """Minimize the squared violation until the hard rows hold; return the exit flag."""
         return self._minimize('L-BFGS-B', Point.violation, until_feasible=True, ftol=0.0,
-                              gtol=gradient_tolerance, maxfun=UNLIMITED)
+                              gtol=gradient_tolerance, maxfun=SCIPY_UNLIMITED)
 
     def minimize_costs(self) -> ExitFlag:
         """Minimize the costs subject to the hard rows; return the exit flag."""
@@ -134,7 +134,7 @@ class LocalDescent:
             success = scipy.optimize.minimize(
                 lambda x: objective(self.at(x)), self.best.x, jac=True, method=method,
                 bounds=self._bounds, constraints=constraints,
-                callback=check_stop, options={'maxiter': UNLIMITED, **options}).success
+                callback=check_stop, options={'maxiter': SCIPY_UNLIMITED, **options}).success
         except Stopped as stopped:
             return stopped.flag
         return ExitFlag.ERROR_CHANGE_TOO_SMALL if success else ExitFlag.STEP_TOO_SMALL

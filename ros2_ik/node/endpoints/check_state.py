@@ -14,7 +14,7 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.core.internals import COLLISIONS_OFF, not_checked
+from ros2_ik.core.internals import COLLISIONS_OFF, LIMIT_ROUNDING, not_checked
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.constraints import constraint_report, hard_constraints, named_frames
 from ros2_ik.messages.frames import framed_robot
@@ -22,8 +22,6 @@ from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
-
-LIMIT_TOLERANCE = 1e-6   # distance outside of a joint limit that is accepted [rad, m]
 
 
 class CheckState(Endpoint):
@@ -110,8 +108,8 @@ def _bodies(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:
 
 def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:
     return [joint for joint in robot.joints if joint.is_scalar and joint.name in joints
-            and not (joint.lower - LIMIT_TOLERANCE <= q[joint.index]
-                     <= joint.upper + LIMIT_TOLERANCE)]
+            and not (joint.lower - LIMIT_ROUNDING <= q[joint.index]
+                     <= joint.upper + LIMIT_ROUNDING)]
 
 
 def _sentences(response: Service.Response, outside: list[Joint], q: Array) -> list[str]:

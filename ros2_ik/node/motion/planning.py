@@ -13,6 +13,7 @@ from ros2_ik.core import (
     straight_motion,
 )
 from ros2_ik.core.errors import InvalidStateError, JointLimitError
+from ros2_ik.core.internals import LIMIT_ROUNDING
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import position_bounds
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
@@ -22,8 +23,6 @@ from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.joint_states import JointStates
 
 # -- the goal ----------------------------------------------------------------------------------
-
-LIMIT_ROUNDING = 1e-6   # maximum distance of a goal outside of a position limit [rad, m]
 
 
 def read_goal(request: MotionRequest, controllers: RobotControllers, measured: JointStates,
