@@ -101,7 +101,7 @@ class ContactCheck:
         return triangles
 
     def _contains(self, k: int) -> bool:
-        """Return whether one item of pair k is in the other; their surfaces do not intersect."""
+        """Return whether one item of pair k is inside the other; surfaces must not intersect."""
         i, j = self._pairs.pairs[k].tolist()
         one, other = self._pairs.items[i], self._pairs.items[j]
         at, there = self._triangles.data.oMg[i], self._triangles.data.oMg[j]

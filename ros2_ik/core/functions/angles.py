@@ -104,8 +104,8 @@ class AngleBetweenVectors(FormedFunction):
     vector: smooth where a and b are parallel. Where they are antiparallel, it has length pi in one
     fixed direction; nearby, one derivative grows up to a limit of pi * 1e3.
 
-    chord: smooth everywhere. Where a and b are antiparallel, the chord's length (and a cost) has
-    its maximum and gradient zero, but the Jacobian keeps a slope of 1e-3 in one fixed plane.
+    chord: smooth everywhere. Where a and b are antiparallel, the chord's length is at its
+    maximum with gradient zero, but the Jacobian keeps a slope of 1e-3 in one fixed plane.
     """
 
     frame: Frame

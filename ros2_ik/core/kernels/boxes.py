@@ -36,7 +36,7 @@ def face_separation(centred, sizes, a, b):
     """
     Return a lower bound of the signed distance of two boxes [m].
 
-    The signed distance is the largest gap along any direction; the bound considers face normals.
+    The signed distance is the largest gap over all directions, the bound that over face normals.
     """
     best = -np.inf
     for side in range(6):

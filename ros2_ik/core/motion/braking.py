@@ -22,11 +22,13 @@ MAX_DURATION = 10.0
 ROUNDING = 1e-9
 # speed below which a joint has no direction of motion [rad/s, m/s]
 REST_SPEED = 1e-6
+# fraction of the speed of the fastest joint below which a joint hardly moves
+HARDLY_MOVING = 0.03
 
 
 def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
                    limits: MotionLimits, others: Sequence[MotionState] = (),
-                   may_reverse: bool = False) -> Motion:
+                   reversible: Sequence[MotionState] = ()) -> Motion:
     """
     Return a motion from positions and velocities (n,) to rest, without a jerk limit.
 
@@ -37,8 +39,8 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     A controller whose state differs from the start moves to the end along its own cubic
     polynomial. `others` are the states of such controllers: if possible, their polynomials stay
     within the velocity and acceleration limits, and no joint reverses its direction. The fastest
-    of start and `others` determines the braking distance. With `may_reverse`, joints may reverse
-    on the polynomials from `others`, and the start alone determines the distance.
+    of start and `others` determines the braking distance. From the `reversible` states, which are
+    other such states, joints may reverse.
 
     Raises InvalidStateError for NaN.
     """
@@ -46,10 +48,10 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     start, speed = _checked(names, position, velocity)
     limits.check_count(len(names))
     checked = [(start, speed), *(_checked(names, state.position, state.velocity)
-                                 for state in others)]
+                                 for state in (*others, *reversible))]
     position, velocities = np.array(checked).swapaxes(0, 1)
     # joints must not reverse on the polynomials from the states before this index
-    one_way = 1 if may_reverse else len(checked)
+    one_way = 1 + len(others)
     # velocities of the fastest state, which determines the braking distance
     start_velocity = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
     duration = _duration(start, start_velocity, position, velocities, one_way, limits)
@@ -124,10 +126,13 @@ def _reverses(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
     """
     Return a mask (m,) of the durations for which a joint reverses.
 
-    Only joints that move in the same direction in all k states count. A joint reverses if its
+    Only joints that move in the same direction in all k states count, and not joints that hardly
+    move: they can be measured off their path by more than they move. A joint reverses if its
     acceleration at the end, `last` (m, k, n), has the sign of its `velocity` (k, n) at the start.
     """
-    moving = np.where(np.abs(velocity) > REST_SPEED, np.sign(velocity), 0.0)
+    speed = np.abs(velocity) / limits.acceleration
+    moving = np.where((speed > HARDLY_MOVING * speed.max()) & (np.abs(velocity) > REST_SPEED),
+                      np.sign(velocity), 0.0)
     one_way = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
     return np.asarray((one_way & (last * moving > ROUNDING * limits.acceleration)).any(
         axis=(1, 2)))

@@ -32,7 +32,7 @@ STEP_LENGTH = 0.5
 MAX_STEPS = 30
 # maximum number of iterations that correct the target errors after a step
 CORRECTION_ITERATIONS = 6
-# no self-motion starts closer than this, in every joint, to a visited solution [rad, m]
+# a self-motion is skipped if all joints are within this distance of a visited solution [rad, m]
 VISITED_DISTANCE = 0.1
 
 

@@ -47,7 +47,7 @@ class MockJoints:
     def command(self, names: Sequence[str], positions: Sequence[float] | Array,
                 velocities: Sequence[float] | Array | None = None) -> None:
         """
-        Command positions, which the joints reach in the next `move` unless they are or were stuck.
+        Command positions, which joints reach in the next `move`, unless stuck or catching up.
 
         Without `velocities`, the measured velocities are displacement / cycle time.
         """

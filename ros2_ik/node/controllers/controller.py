@@ -183,13 +183,14 @@ def passes_goal(braking: Motion, motion: Motion, remaining: float) -> bool:
     """
     Return whether braking `remaining` [s] before a motion's end would overshoot the goal.
 
-    On a curved motion, a joint may pass its goal position long before the end. Therefore, the
-    remaining time is compared with the braking time.
+    On a curved motion, a joint may pass its goal position long before the end, so the remaining
+    time is compared with the braking time. On a straight motion, positions along the motion are
+    compared: a joint that hardly moves may be measured beyond its goal long before the end.
     """
     if motion.is_curved:
         return remaining <= braking.duration
-    ahead = np.sign(motion.goal - motion.at(0.0).position)
-    return bool((ahead * (braking.goal - motion.goal) > GOAL_EPSILON).any())
+    way = motion.goal - motion.at(0.0).position
+    return float(way @ (braking.goal - motion.goal)) > GOAL_EPSILON * float(np.linalg.norm(way))
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:

@@ -189,7 +189,7 @@ class JointTrajectoryController(Controller):
         return found.path_error <= PATH_TOLERANCE and round(found.delay, 3) <= TYPICAL_DELAY
 
     def _tracking(self) -> Tracking:
-        # the motion may have begun up to the goal's response time before `start_time`
+        # the motion may have begun before `start_time`, at most by the goal's response time
         return tracking(self.joints, self.commanded, self.context.joint_states,
                         -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
 
@@ -211,8 +211,7 @@ class JointTrajectoryController(Controller):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         self._correct_start_time()
         now, motion, measured = self.context.now(), self.motion, self._measured()
-        # on a curve, a joint may have opposite velocities in the states below: it must reverse
-        may_reverse, on_path = motion.is_curved, True
+        on_path, reversible = True, list[MotionState]()
         if measured:
             # the state nearest to the measured positions, of those commanded so far
             nearest = motion.at(nearest_time(motion, measured.position,
@@ -224,7 +223,7 @@ class JointTrajectoryController(Controller):
                 now - TYPICAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
             # without this state, an arm that sags below its commands would jump at the end
             if measured:
-                others.append(nearest._replace(position=measured.position))
+                reversible = [nearest._replace(position=measured.position)]
         else:
             at = measured
             # If the joints move on the path, the controller is slow, its command near the joints.
@@ -232,11 +231,15 @@ class JointTrajectoryController(Controller):
             on_path = bool(at.velocity.any()) and bool(
                 np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)
             # the joints move on until the controller receives the message
-            others = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity),
-                      nearest if on_path else self.commanded(now)]
-            may_reverse = may_reverse or not on_path
-        braking = braking_motion(self.joints, at.position, at.velocity, limits, others,
-                                 may_reverse)
+            others = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity)]
+            if on_path:
+                others.append(nearest)
+            else:
+                reversible = [self.commanded(now)]
+        # on a curve, a joint may have opposite velocities in these states: it must reverse
+        if motion.is_curved:
+            others, reversible = [], [*others, *reversible]
+        braking = braking_motion(self.joints, at.position, at.velocity, limits, others, reversible)
         # if braking would overshoot the goal, let the motion end there
         if on_path and passes_goal(braking, motion, self.rest_at - now):
             return

@@ -163,7 +163,7 @@ class Loop:
             if fail:
                 fail(f'{type(error).__name__}: {error}')
 
-    # -- calls of the node ----------------------------------------------------------------
+    # -- calls from the node --------------------------------------------------------------
 
     def _receive(self) -> None:
         # methods, and their arguments

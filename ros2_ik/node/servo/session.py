@@ -65,8 +65,8 @@ class Session:
         # start of the session, and last call of `step` (steady clock [s])
         self._started_at = self._stepped_at = time.monotonic()
         self._moved_at = -math.inf     # last motion [s]; nothing is published before the first one
-        # last check (steady clock [s]); last command (motion clock [ns], like the times of knots)
-        self._checked_at, self._time = 0.0, 0
+        self._checked_at = 0.0      # last check of joint_states (steady clock [s])
+        self._time = 0      # last command (motion clock [ns], like the times of knots)
         self._velocities = ObjectVelocities()
         self._ended_at = math.inf
         self._bounds = position_bounds(follower.robot, follower.request.joints)
