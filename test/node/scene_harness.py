@@ -145,8 +145,7 @@ def empty(client: Client) -> None:
 
 def get(client: Client, components: int = 0) -> PlanningScene:
     """Call get_planning_scene."""
-    request = GetPlanningScene.Request(
-        components=PlanningSceneComponents(components=components))
+    request = GetPlanningScene.Request(components=PlanningSceneComponents(components=components))
     response = client.call(GetPlanningScene, 'ros2_ik/get_planning_scene', request)
     assert response.status == 1, response.message
     return response.scene
@@ -190,8 +189,7 @@ def pairs(response: Any) -> set[frozenset[str]]:
     return {frozenset((c.contact_body_1, c.contact_body_2)) for c in response.contacts}
 
 
-def state_holding(*items: AttachedCollisionObject,
-                  at: dict[str, float] = HOME) -> RobotState:
+def state_holding(*items: AttachedCollisionObject, at: dict[str, float] = HOME) -> RobotState:
     """Return joint values with attached objects."""
     state = seed(at)
     state.attached_collision_objects = list(items)

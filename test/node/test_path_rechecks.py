@@ -37,8 +37,7 @@ class Surroundings:
 
     def touches(self, angle):
         """Return True if the hand touches the post with JOINT at an angle."""
-        return self.checker(self.current.scene).collides(
-            self._robot.to_q({**HOME, JOINT: angle}))
+        return self.checker(self.current.scene).collides(self._robot.to_q({**HOME, JOINT: angle}))
 
     def recheck(self, execution):
         """Run the check to its end; return the reason for which the motion was stopped."""

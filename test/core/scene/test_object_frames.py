@@ -108,8 +108,7 @@ def test_targets_constraints_and_tools_may_be_frames_of_objects(panda, scene, ha
 
 def test_attached_object_in_collision_at_each_solution_is_reported(panda, scene):
     """The peg would be in the middle of the bin."""
-    solution = solve_pose(panda, 'peg', pin.SE3(DOWN, np.zeros(3)), relative_to='bin',
-                          scene=scene)
+    solution = solve_pose(panda, 'peg', pin.SE3(DOWN, np.zeros(3)), relative_to='bin', scene=scene)
     assert solution.status is Status.GOAL_IN_COLLISION
     assert {'peg', 'bin'} in [{each.first, each.second} for each in solution.contacts]
 

@@ -170,8 +170,7 @@ def test_nothing_moves_if_the_tip_is_detached_during_the_search(client, record):
     """select='nearest' keeps searching until the timeout, so the scene can change meanwhile."""
     peg = box('peg', 0.01, at=pose(0, 0, 0.12), frame=HAND, subframe_names=['tip'],
               subframe_poses=[pose(0, 0, 0.04)])
-    applied(client, diff(holding=[attached(peg, HAND, ['panda_leftfinger',
-                                                       'panda_rightfinger'])]))
+    applied(client, diff(holding=[attached(peg, HAND, ['panda_leftfinger', 'panda_rightfinger'])]))
     target, = client.fk(links=['peg/tip']).poses
     target.pose.position.z -= 0.05
     asked = client.ik_later(targets=[target], tips=['peg/tip'], execute=True, select='nearest',
