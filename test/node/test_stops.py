@@ -505,16 +505,16 @@ def test_stream_and_its_stop_follow_simulated_time(monkeypatch, speed):
 
 
 def test_stop_before_a_goal_at_its_bounds_keeps_the_acceleration():
-    joints, goal = ('turn', 'elbow'), np.array([1.5, 1e-5])     # the elbow hardly moves
+    joints, goal = ('turn', 'elbow'), np.array([1.5, 2e-3])     # the elbow hardly moves
     limits = MotionLimits([1.0, 1.0], [2.0, 2.0], [40.0, 40.0])
     way = straight_motion(Robot.from_urdf(URDF), joints, [0.0, 0.0], goal, limits)
     for stop in np.linspace(0.05, way.duration - 0.01, 60):
         at = way.at(stop)
         braking = braking_motion(joints, *at[:2], limits)
-        for sag in (5e-4, -5e-4):   # of the elbow, beyond its whole way: no reason to stop later
+        for sag in (2e-3, -2e-3):   # of the elbow, as long as its way: no reason to stop later
             off = at._replace(position=at.position + [0, sag])
             braked = braking_motion(joints, *off[:2], limits, [at], [off])
-            assert braked.duration < 1.1 * max(braking.duration, 0.04)
+            assert braked.duration < 1.1 * max(braking.duration, 0.08)
             assert not passes_goal(braked, way, 9.0) or stop > way.duration - 0.6
         if passes_goal(braking, way, way.duration - stop):
             assert stop > way.duration - 0.6 and at.acceleration[0] < 0
