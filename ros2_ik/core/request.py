@@ -259,7 +259,7 @@ def _shipped_default(robot: Robot, what: str) -> str:
     """Return field `what` ('group' or 'tip') of the shipped robot of the same name, or ''."""
     shipped = shipped_robots().get(robot.name)
     # another robot of the same name may have other groups and frames
-    if shipped is None or shipped.group not in robot.groups \
-            or shipped.tip not in robot.frame_names:
+    if shipped is None or shipped.group not in (None, *robot.groups) \
+            or shipped.tip not in (None, *robot.frame_names):
         return ''
     return getattr(shipped, what) or ''

@@ -98,7 +98,7 @@ class CartesianVelocityLimit:
     Limit of the linear [m/s] and angular [rad/s] velocity of a frame.
 
     `linear` and `angular` are one number for all axes of `relative_to` (default: the root frame),
-    or three numbers, one per axis.
+    or three numbers, one per axis. They bound the velocity J v at the start of a step.
     """
 
     frame: str
@@ -192,8 +192,8 @@ class CollisionBarrier(Barrier):
     """
     Barrier that keeps all pairs of a collision checker at least `margin` [m] apart.
 
-    The quadratic program has rows for pairs that a few steps could bring to the margin, but for no
-    more than the 40 nearest. For a changed scene, call `VelocityProgram.set_scene`: it replaces
+    A step may fall short of the margin by 10 %. The quadratic program has rows for pairs that a few
+    steps could bring to the margin, but for no more than the 40 nearest. For a changed scene, call `VelocityProgram.set_scene`: it replaces
     the checker and sets the velocities of moving objects. `options` are those of `Barrier`.
     """
 
