@@ -26,7 +26,7 @@ EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --view
 
 docs/paths.md has all fields of the file"""
-# fields of the file besides `constraints`, `costs` and PATH_OPTIONS
+# fields of the file besides `tool`, `constraints`, `costs` and PATH_OPTIONS
 FIELDS = ('tip', 'path', 'seed', 'tip_speed', 'limits')
 # fields that are poses, by kind of path
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
@@ -58,11 +58,12 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.cli.goal_file import goal_of, read_content
     from ros2_ik.core import path_motion, solve_path
     from ros2_ik.core.errors import unknown_name
-    from ros2_ik.core.internals import PATH_OPTIONS
+    from ros2_ik.core.internals import Defaults, PATH_OPTIONS
     from ros2_ik.messages.constraints import needs_checker, read_constraints
+    from ros2_ik.messages.frames import with_tool
     content = read_content(args.file)
-    if not isinstance(content, dict) or not {'tip', 'path'} <= content.keys():
-        raise CommandError(f"'{args.file}' must have tip and path")
+    if not isinstance(content, dict) or 'path' not in content or not {'tip', 'tool'} & {*content}:
+        raise CommandError(f"'{args.file}' must have path, and tip or tool")
     robot, shipped = load_robot(args)
     start = read_start([], robot, shipped, degrees=False)
     seed = content.pop('seed', None) or {}
@@ -70,16 +71,17 @@ def run(args: argparse.Namespace) -> Exit:
         raise CommandError(f'seed must be joint values by name, not {seed!r}')
     start |= seed
     scene = load_scene_of(args, robot, robot.to_q(start))
-    # constraints and costs have the same form as in a goal of solve_constrained_ik
-    goal = goal_of({name: content.pop(name) for name in ('constraints', 'costs')
+    # these fields have the same form as in a goal of solve_constrained_ik
+    goal = goal_of({name: content.pop(name) for name in ('tool', 'constraints', 'costs')
                     if name in content})
+    robot, tool = with_tool(goal.tool, scene, scene.frame_names, '', Defaults())
     checker = make_checker(robot, scene) if needs_checker(goal) else None
     constraints, costs = read_constraints(goal, robot, checker)
     valid = (*FIELDS, *(name for name in PATH_OPTIONS if name != 'cancel'))
     for name in content:
         if name not in valid:
             raise CommandError(f"'{args.file}': {unknown_name('field', name, valid)}")
-    tip, tool_path = content.pop('tip'), read_path(content.pop('path'))
+    tip, tool_path = content.pop('tip', tool), read_path(content.pop('path'))
     tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
     path = solve_path(robot, tip, tool_path, scene=scene if args.scene else None, seed=start,
                       constraints=constraints, costs=costs, **content)
@@ -101,7 +103,11 @@ def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Nam
     from ros2_ik.view.page import PathOnPage
     from ros2_ik.view.session import Session
     arm = Arm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
-    serve(Session(arm, [tip], read_problem_file, solving_command(args)), args.port,
+    # the page has gizmos only at frames of the robot; '' stands for the root, which never moves
+    link, added = tip, path.problem.robot.added_frames
+    while link in added:
+        link = added[link][0] or ''
+    serve(Session(arm, [link], read_problem_file, solving_command(args)), args.port,
           add=lambda page: PathOnPage(page, path, tip))
 
 
@@ -146,6 +152,9 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
     if not isinstance(given, dict) or not given.keys() <= defaults.keys():
         raise CommandError(f'limits are {{velocity: ..., acceleration: ..., jerk: ...}}, not '
                            f'{given!r}')
+    if 'velocity' not in given and np.isinf(own).any():
+        raise CommandError(f"joint '{joints[int(own.argmax())].name}' has no velocity limit in "
+                           'the URDF: the file needs limits: {velocity: ...}')
     limits = MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
                             for value in {**defaults, **given}.values()))
     # `path_motion` raises the error for a wrong number of limits

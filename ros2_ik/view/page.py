@@ -199,7 +199,7 @@ class PathOnPage:
     def __init__(self, page: Page, path: Path, tip: str) -> None:
         self._page, self._path = page, path
         self.lines = dict[str, viser.LineSegmentsHandle]()
-        reached = [Configuration(page.session.robot, q).transform(tip) for q in path.q]
+        reached = [Configuration(path.problem.robot, q).transform(tip) for q in path.q]
         self._draw('reached', [T[:3, 3] for T in reached], SOLVED_COLOR)
         if reached:
             # the path's frame may move: fix the frame where it is at the last pose reached

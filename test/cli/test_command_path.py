@@ -68,6 +68,21 @@ def test_spline_arc_and_constraints_are_read(command, write):
         assert min(float(row.split(',')[elbow_column]) for row in rows) >= 0.0999
 
 
+def test_tip_of_a_held_object_and_tool_on_it_follow_the_path(command, judge, write, tmp_path):
+    scene, file = tmp_path / 'scene.yaml', tmp_path / 'motion.csv'
+    scene.write_text('attached: [{link: tool0, id: peg, pose: {xyz: [0, 0, 0.06]}, subframes: '
+                     '{tip: {xyz: [0, 0, 0.05]}}, shapes: [{sphere: {radius: 0.01}}]}]')
+    tool = {'header': {'frame_id': 'peg/tip'}, 'pose': {'position': {'z': 0.02}}}
+    for fields, length in (({'tip': 'peg/tip'}, 0.11), ({'tip': 'tool', 'tool': tool}, 0.13)):
+        done = command('path', write(**fields), '--robot', 'ur5', '--scene', scene,
+                       '--output', file)
+        assert done.code == 0, done.out + done.err
+        head, *_, last = file.read_text().splitlines()
+        values = zip(head.split(',')[1:], map(float, last.split(',')[1:]), strict=True)
+        T = judge('ur5', dict(values), 'tool0', 'base_link')
+        assert np.allclose(T[:3, 3] + length * T[:3, 2], LINE['line']['end']['xyz'], atol=1e-4)
+
+
 def test_limits_in_degrees_do_not_exceed_the_velocities_of_the_urdf(command, write, tmp_path):
     file = tmp_path / 'fast.csv'
     done = command('path', write(tip_speed=20, limits={'velocity': 180, 'acceleration': 300}),

@@ -85,8 +85,10 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     Find joint values that move `tip` along a path without jumps.
 
     `path` is a `Line`, `Arc`, `Screw`, `Spline` or `Waypoints`, or a list of poses connected by
-    lines. Branches of configurations are traced along the path from several starts; of all chains
-    of these configurations, the one with the least joint motion is returned; the motion from the
+    lines. `tip` and frames may be objects of the `scene` and their subframes.
+
+    Branches of configurations are traced along the path from several starts; of all chains of
+    these configurations, the one with the least joint motion is returned; the motion from the
     `seed` to the first configuration counts, too.
 
     The options are those of `PoseTarget` (`relative_to`, `weights`, tolerances), of `IKProblem`
@@ -109,6 +111,8 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     tool_path = path if isinstance(path, ToolPath) else Waypoints(path)
     target, parts, search = ({name: options[name] for name in names if name in options}
                              for names in (TARGET_OPTIONS, PROBLEM_OPTIONS, SEARCH_OPTIONS))
+    if isinstance(scene, Scene):
+        robot = scene.framed_robot(robot=robot)
     if scene is not None and parts.get('collisions', True):
         parts['checker'] = collision_checker(robot, scene)
     problem = IKProblem(robot, PoseTarget(tip, tool_path.pose(0.0), **target), start=seed, **parts)
