@@ -63,6 +63,9 @@ class PlanningSceneEndpoints(Endpoint):
         response.success = True
         replaced = '' if request.scene.is_diff else (
             '; the whole scene was replaced, since is_diff is false')
+        matrix = request.scene.allowed_collision_matrix
+        if replaced and not (matrix.entry_names or matrix.default_entry_names):
+            replaced += '; its empty allowed_collision_matrix removes the pairs of the SRDF'
         set_status(response, Status.SUCCESS, f'the scene has {contents(scene)}{replaced}')
 
     async def get(self, request: GetPlanningScene.Request,
