@@ -1,4 +1,4 @@
-"""The command's parser, exit codes and error, and arguments that several subcommands share."""
+"""Parser, exit codes and error class of the command, and arguments that subcommands share."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ class CommandError(Exception):
     """Raised for invalid input or a missing node; the text is one line for the user."""
 
 
-# request fields that error texts name -> corresponding options of the command
+# name of a request field in error texts -> corresponding option of the command
 OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
            'max_joint_change': '--max-joint-change'}
 
@@ -78,7 +78,7 @@ FULL_TURN = math.tau * 1.001    # larger angles are most likely degrees; 0.1 % f
 
 
 def in_radians(option: str, value: float, degrees: bool) -> float:
-    """Convert an angle to radians; raises CommandError for more than a full turn in radians."""
+    """Return an angle in radians; raises CommandError for input in radians above a full turn."""
     if degrees:
         return math.radians(value)
     if FULL_TURN < abs(value) < math.inf:
@@ -166,7 +166,7 @@ def refuse_robot_arguments(args: argparse.Namespace) -> None:
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',
                   seed: 'Mapping[str, float | Array] | Array') -> 'Scene':
-    """Return the scene, empty without --scene; objects in frames of links are placed at `seed`."""
+    """Return the scene, empty without --scene; `seed` determines the poses of link frames."""
     from ros2_ik.core import Configuration, load_scene, Scene
     if args.scene is None:
         return Scene(robot)

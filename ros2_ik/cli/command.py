@@ -18,7 +18,7 @@ BROKEN_PIPE = 141    # exit code that shells use for SIGPIPE
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser; the attribute `run` of its result is the function of the subcommand."""
+    """Return the parser; parsed arguments have the subcommand's function as attribute `run`."""
     parser = Parser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
         epilog='exit codes: 0 success; 1 no solution, goal not reached, or not stopped;\n'
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    # as in `ros2_ik robots | head`: redirect stdout, because Python flushes stdout again at exit
+    # for example `ros2_ik robots | head`: Python flushes stdout again at exit, so redirect stdout
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE

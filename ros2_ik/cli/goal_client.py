@@ -43,7 +43,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     if seed:
         fill_state(message.seed, seed, seed)
     # A goal that moves the robot is sent at once: ~/stop cannot cancel a goal that waits here.
-    # Other goals wait for a ready node; if it does not become ready, its answer has the reason.
+    # Other goals wait for a ready node; a node that is not ready in time answers with the reason.
     if not goal.execute:
         client.spin_until(lambda: client.is_ready, wait)
     started = time.monotonic()
@@ -56,7 +56,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
 
 
 class _ActiveGoal:
-    """A goal of the action, from sending to the result."""
+    """A goal of the action, from its sending to its result."""
 
     def __init__(self, client: NodeClient, goal: SolveConstrainedIK.Goal,
                  show: Callable[[str], None]) -> None:

@@ -13,8 +13,8 @@ from ros2_ik.cli.values import target_fields
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.internals import field_value, read_yaml
 
-# Fields of the messages, with defaults: with these, the command reads goals without ROS. Lists are
-# empty by default; the one item written here only shows the type. ROBOT_STATE lacks
+# Fields of the messages and their defaults, for reading goals without ROS. Lists are empty by
+# default; the one item written here only shows the type. ROBOT_STATE lacks
 # attached_collision_objects (attached objects belong to the scene) and fields that are never read
 # (is_diff, twist, wrench).
 HEADER = {'stamp': {'sec': 0, 'nanosec': 0}, 'frame_id': ''}
@@ -172,7 +172,7 @@ def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, 
 
 def _number(content: object) -> float | None:
     """Return content as a float, None if it is not a number."""
-    # YAML reads some numbers as strings, such as inf without a leading dot
+    # YAML reads some numbers, such as inf without a leading dot, as strings
     if isinstance(content, bool) or not isinstance(content, (int, float, str)):
         return None
     try:

@@ -124,7 +124,7 @@ class NodeArm(Arm):
         self._client.wait(seconds)
 
     def wake(self) -> None:
-        """End the present or the next call of `wait`; thread-safe."""
+        """End the current or the next call of `wait`; thread-safe."""
         self._client.wake()
 
     def _send(self, kind: type, request: object, note: Callable[[Any], str]) -> None:
@@ -132,7 +132,7 @@ class NodeArm(Arm):
         self._pending.append((self._services[kind].call_async(request), note))
 
     def set_state(self, q: Array) -> None:
-        """Raise IKError: only a simulated arm can be placed."""
+        """Raise IKError: only a simulated arm's joint values can be set."""
         raise IKError('the robot of a node cannot be placed: drag a goal, and click Move there')
 
     def solve(self, problem: Mapping[str, object], seed: Array) -> Answer:
@@ -170,7 +170,7 @@ class NodeArm(Arm):
     # -- motions ---------------------------------------------------------------------------
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
-        """Request a motion to q (nq,), collision-checked if so requested; returns a note."""
+        """Request a motion to q (nq,), collision-checked if `avoid_collisions`; returns a note."""
         self._check()
         request = Execute.Request(avoid_collisions=avoid_collisions)
         fill_state(request.goal, self.robot.to_joints(q), self._answered)

@@ -95,11 +95,11 @@ class NodeClient:
         self._executor.spin_once(timeout_sec=seconds)
 
     def wake(self) -> None:
-        """End the present or the next call of `wait`; thread-safe."""
+        """End the current or the next call of `wait`; thread-safe."""
         self._woken.trigger()
 
     def connect(self, kind: type, service: str, wait: float) -> Client:
-        """Return a client of the node's `service`; raises CommandError after `wait` seconds."""
+        """Return a client of a service; raises CommandError if it is absent for `wait` seconds."""
         name = f'{self.name}/{service}'
         # a deep queue, because responses to other clients pass through this client's queue
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))

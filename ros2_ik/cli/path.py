@@ -103,7 +103,7 @@ def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Nam
     from ros2_ik.view.page import PathOnPage
     from ros2_ik.view.session import Session
     arm = Arm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
-    # the page has gizmos only at frames of the robot; '' stands for the root, which never moves
+    # the page has no gizmos at added frames: use the link that carries them; '' is the root
     link, added = tip, path.problem.robot.added_frames
     while link in added:
         link = added[link][0] or ''
@@ -125,7 +125,7 @@ def read_path(content: Any) -> 'ToolPath':
     if not isinstance(given, dict) or not set(POSES[kind]) <= given.keys():
         raise CommandError(f'{kind} must have {" and ".join(POSES[kind])}')
     poses = _read_poses([given[name] for name in POSES[kind]], kind)
-    # a missing or unknown field raises TypeError; its text begins with a function's name: drop it
+    # a missing or unknown field raises TypeError: drop the function's name from the error's text
     try:
         return make(**{**given, **dict(zip(POSES[kind], poses, strict=True))})
     except TypeError as error:

@@ -63,7 +63,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Switch the servo on, send commands until x or Ctrl-C, and switch the servo off."""
+    """Switch the servo on, send commands until key x or Ctrl-C, and switch the servo off."""
     from ros2_ik.cli.node_client import interrupts, NodeClient
     from ros2_ik.srv import SwitchServo
     if args.joy is None and not sys.stdin.isatty():
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | Gamepad',
            received_signals: list[int]) -> None:
-    """Send commands until x or an interrupt; raises CommandError if the servo ends."""
+    """Send commands until key x or an interrupt; raises CommandError if the servo ends."""
     from geometry_msgs.msg import TwistStamped
 
     from ros2_ik.msg import ServoStatus

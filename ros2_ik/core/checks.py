@@ -37,7 +37,7 @@ def floats(value: object, name: str, wanted: str, error: type[IKError]) -> Array
 
 
 def are_finite(values: Array) -> bool:
-    """Return True if the values (n,) are finite, and their length is below SQUARABLE."""
+    """Return True if the values (n,) are finite and their Euclidean norm is below SQUARABLE."""
     # faster than np.isfinite for short arrays; a NaN makes the comparison False
     return math.hypot(*values.tolist()) < SQUARABLE
 

@@ -87,7 +87,7 @@ class JointLimitError(IKError):
 
 
 class UnknownNameError(IKError):
-    """An unknown name; the message lists similar valid names, or all if few."""
+    """An unknown name; the message lists similar valid names, otherwise all if they are few."""
 
     kind = 'name'
 
@@ -131,7 +131,7 @@ def nearest(name: object, valid: Collection[str]) -> str:
 
 
 def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
-    """Return the message for an unknown name; it has similar valid names or, if few, all."""
+    """Return the message for an unknown name; see `UnknownNameError`."""
     hint = nearest(name, valid) or 'none is similar'
     if len(valid) <= LISTED and hint.startswith('none'):
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'

@@ -134,7 +134,7 @@ class Arm:
         self._woken.clear()
 
     def wake(self) -> None:
-        """End the present or the next call of `wait`; thread-safe."""
+        """End the current or the next call of `wait`; thread-safe."""
         self._woken.set()
 
 

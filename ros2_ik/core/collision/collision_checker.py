@@ -42,9 +42,9 @@ class CollisionChecker:
     Collision checker of a robot in a scene (default: an empty scene).
 
     Checks links against each other (see `self_pairs`) and against objects, and attached objects
-    against all other objects, except for collisions that the scene allows. Pairs that no joint
-    moves relative to each other are not checked, as no joint values could separate them. An object
-    closer to a link than the link's padding counts as in contact. `meshes` and `missing` are as in
+    against all other objects, except for collisions that the scene allows. Pairs whose relative
+    pose no joint changes are not checked: no joint values could separate them. An object closer
+    to a link than the link's padding counts as in contact. `meshes` and `missing` are as in
     `robot_geometry`. Checkers of one robot share the robot's geometry.
 
     Raises InvalidSceneError for another robot's scene or, with `missing` 'refuse', a missing mesh.
@@ -66,7 +66,7 @@ class CollisionChecker:
         items = (*link_geometries(robot, self.geometry), *world_geometries(robot, self.scene))
         pair_mask = _between(items, *pair) if pair else _pairs_to_check(
             robot, self.scene, self.geometry, items)
-        # each query places all items: keep only those of a checked pair
+        # each query places all geometries: keep only those in checked pairs
         used = np.flatnonzero(pair_mask.any(axis=0) | pair_mask.any(axis=1))
         self._pairs = PairModel(robot, [items[i] for i in used], pair_mask[np.ix_(used, used)])
         self._pairs.margins = self._paddings(self._pairs.names)
@@ -92,7 +92,7 @@ class CollisionChecker:
     @cached_property
     def moving_joints(self) -> frozenset[str]:
         """Names of the joints that change the distance of a checked pair."""
-        # columns of the Jacobian that move only one item of a pair; mimics count for their leaders
+        # columns of the Jacobian that move only one of a pair; mimics count for their leaders
         moved = np.abs(self._pairs.moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
         moved = moved if reduction is None else moved @ reduction
@@ -226,7 +226,7 @@ _cached_checker = lru_cache(maxsize=4)(CollisionChecker)
 
 
 def _between(items: Sequence[CollisionGeometry], first: str, second: str) -> Mask:
-    """Return the mask (i, i) of pairs of an item named `first` and an item named `second`."""
+    """Return the mask (i, i) of the pairs of a geometry of `first` and a geometry of `second`."""
     names = np.array([item.name for item in items])
     for name in (first, second):
         if name not in names:
@@ -256,7 +256,7 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
         others = [*number_of] if name in scene.attached else geometry.links
         checked[[number_of[other] for other in others], number_of[name]] = [
             not _may_touch(scene, other, name) for other in others]
-    # expand from names to their items, without pairs of items on the same joint
+    # expand from names to their geometries, without pairs of geometries on the same joint
     numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
     joints = np.array([item.joint for item in items], dtype=np.intp)
     return np.triu(checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints), 1)

@@ -55,7 +55,7 @@ class ContactCheck:
         """
         Return the distance of pair k, which this thread's last `touching` found in contact.
 
-        A mesh is measured by its triangles, which gives an upper bound in penetration.
+        If a mesh's triangles are measured, the distance in penetration is an upper bound.
         """
         pairs = self._pairs if self.is_hull_exact[k] else self._triangles
         pairs.data.distanceRequests[k] = DISTANCE_REQUEST
@@ -101,7 +101,7 @@ class ContactCheck:
         return triangles
 
     def _contains(self, k: int) -> bool:
-        """Return whether one item of pair k is inside the other; surfaces must not intersect."""
+        """Return whether one geometry of pair k contains the other; their surfaces are apart."""
         i, j = self._pairs.pairs[k].tolist()
         one, other = self._pairs.items[i], self._pairs.items[j]
         at, there = self._triangles.data.oMg[i], self._triangles.data.oMg[j]

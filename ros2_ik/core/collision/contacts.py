@@ -38,7 +38,7 @@ class Distances(NamedTuple):
     Distances of k pairs, nearest first; vectors are in the root frame.
 
     `distance` (k,) [m] is negative in penetration: minus the length of the shortest translation
-    that separates the two. `normal` (k, 3) points from the first to the second of `names`;
+    that separates the pair. `normal` (k, 3) points from the first to the second of `names`;
     `first_point` and `second_point` (k, 3) are the nearest points [m]. `jacobian` (k, nv) is the
     derivative of the distance w.r.t. q.
     """

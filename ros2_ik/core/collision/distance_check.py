@@ -33,17 +33,18 @@ class DistanceCheck:
         self._pairs, self._numbers = _of_parts(pairs)
         self._checked_at = time.monotonic()
         pairs = self._pairs
-        # items of the objects moved last, see `_items_of`
+        # names of the objects moved last, and the result of `_items_of`
         self._moving: tuple[Sequence[str], Indices, Indices, Array] | None = None
-        # for moved items: pose of the object, and True if Pinocchio's model has an older pose
+        # for each moved item: the object's pose
         self._poses = np.empty((len(pairs.items), 4, 4))
+        # True if Pinocchio's model has an older pose of the item
         self._is_stale = np.zeros(len(pairs.items), dtype=bool)
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
         self._fill_slopes = fill_distance_slopes.run    # compile now
 
     def is_outdated(self) -> bool:
-        """Return whether missing convex parts are on disk, at most once per PARTS_CHECK_PERIOD."""
+        """Return whether missing parts are now on disk; looks once per PARTS_CHECK_PERIOD."""
         if not self._waiting or time.monotonic() < self._checked_at + PARTS_CHECK_PERIOD:
             return False
         self._checked_at = time.monotonic()
@@ -51,7 +52,7 @@ class DistanceCheck:
 
     def move(self, names: Sequence[str], poses: Array) -> None:
         """Move objects of the world, by name, to `poses` (k, 4, 4)."""
-        # look the items up again only if other objects move than before
+        # look the items up again only if `names` has changed
         if self._moving is None or names != self._moving[0]:
             self._moving = (names, *self._items_of(names))
         _, numbers, places, centres = self._moving
@@ -60,7 +61,7 @@ class DistanceCheck:
         self._poses[numbers], self._is_stale[numbers] = of_items, True
 
     def _items_of(self, names: Sequence[str]) -> tuple[Indices, Indices, Array]:
-        """Return the objects' items: numbers, indices in `names`, box centres (m, 4, 4)."""
+        """Return the objects' items: numbers, indices in `names`, box poses in the objects."""
         index = {name: i for i, name in enumerate(names)}
         found = [(number, index[item.name], item.in_object)
                  for number, item in enumerate(self._pairs.items)
@@ -86,7 +87,7 @@ class DistanceCheck:
         least = self.near_pairs.bounds_at(q).lower_bounds
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
-            # if rounding makes the bounds of all parts positive, take the nearest parts
+            # if rounding makes the bounds of all pairs of parts positive, take the nearest pair
             near = parts[least[parts] <= 0.0].tolist() or [int(parts[least[parts].argmin()])]
             found = [self._contact(k, placed) for k in near]
             yield max(found, key=lambda contact: contact.depth)
@@ -135,8 +136,7 @@ class DistanceCheck:
         return self._gathered(found, data.J.reshape(6, -1))
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
-        # the usual case in a loop: no pair is near
-        if not found:
+        if not found:    # usual in a loop: no pair is near
             none = np.zeros((0, 3))
             return Distances((), np.zeros(0), none, none, none,
                              np.zeros((0, self._pairs.robot.nv)))

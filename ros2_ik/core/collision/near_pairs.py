@@ -1,4 +1,4 @@
-"""Broad phase: the pairs of items whose bounding boxes are near each other."""
+"""Broad phase: the pairs of collision geometries (items) whose bounding boxes are near."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,7 +14,7 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import FLOATING, tree_of
 
 LARGEST = 1e6    # half size of the box of an unbounded item [m]
-# the end of a layout: four empty tables of functions
+# the end of a layout without functions (see `layout_of`): four empty tables
 _TABLES = np.zeros(4, dtype=np.int64)
 _IDENTITY = np.eye(4)
 
@@ -23,7 +23,7 @@ class PairsAt(NamedTuple):
     """
     Lower bounds of the distances of p pairs at q (nq,).
 
-    `placed` (i, 12) are the boxes' placements; `lower_bounds` (p,) are those of signed distance
+    `placed` (i, 12) are the boxes' placements; `lower_bounds` (p,) are bounds on signed distance
     minus margin [m]; `max_decrease` (p,) is an upper bound on each distance's decrease since the
     previous configuration [m]. `nearest` [m] is the smallest of `lower_bounds` before
     `DistanceCheck.distances` replaces bounds by exact distances.
@@ -85,10 +85,10 @@ class NearPairs:
 
 class _Bodies(NamedTuple):
     """
-    The bodies of a robot.
+    The bodies of a robot, as loop arguments.
 
-    `numbers` and `layout` are the first loop arguments, as far as they do not depend on the items.
-    `joint_body` (j,) are the bodies of Pinocchio's joints, `mounts` (j, 4, 4) their poses there.
+    `numbers` and `layout` are the parts of the first two loop arguments that items do not change.
+    `joint_body` (j,): body of each joint of Pinocchio; `mounts` (j, 4, 4): the joint's pose in it.
     """
 
     numbers: Array

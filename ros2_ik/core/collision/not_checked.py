@@ -18,7 +18,7 @@ COLLISIONS_OFF = 'collisions: not checked'
 class SelfCollisionCheck(NamedTuple):
     """The self-collision checker of a robot, and sentences on what it does not check."""
 
-    checker: CollisionChecker | None    # None: a robot without collision elements
+    checker: CollisionChecker | None    # None: no pair to check
     not_checked: tuple[str, ...]
 
 

@@ -1,4 +1,4 @@
-"""Checked pairs of items in a Pinocchio geometry model, with separate data for each thread."""
+"""Checked pairs of collision geometries in a Pinocchio model, with data for each thread."""
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
@@ -15,7 +15,7 @@ from ros2_ik.core.robot import Robot
 
 class PairModel:
     """
-    The items of a collision check, and the `pairs` (k, 2) of item indices to check.
+    The collision geometries (`items`) of a check, and the `pairs` (k, 2) of indices to check.
 
     `pair_mask` is the mask (i, i) of these pairs, above the diagonal. `margins` (k,) are paddings
     [m] that are subtracted from distances. `model` is Pinocchio's geometry model, read-only;
@@ -82,7 +82,7 @@ def _model_of(items: Sequence[CollisionGeometry]) -> pin.GeometryModel:
 
 def _add_pairs(model: pin.GeometryModel, items: Sequence[CollisionGeometry],
                pair_mask: Mask) -> Indices:
-    """Add and return the pairs; an octree is first in its pairs, as coal 3.0 swaps items."""
+    """Add and return the pairs, each octree first: otherwise coal 3.0 returns swapped results."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     swapped = [(tree, int(one)) for tree in trees for one in np.flatnonzero(pair_mask[:, tree])]
     others = pair_mask.copy()
@@ -143,7 +143,7 @@ def columns_carrying(robot: Robot, joint: int) -> Array:
 
 @lru_cache(maxsize=64)
 def follower_reduction(robot: Robot) -> Array | None:
-    """Return the matrix (n, nv) that adds mimics' columns to their leaders', None if no mimics."""
+    """Return the matrix (n, nv) that adds mimic columns to leader columns; None without mimics."""
     model = robot.model
     if model.nvExtended == robot.nv:
         return None

@@ -58,14 +58,14 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
     Return the pairs of links to check, cached for each robot and geometry.
 
     Not checked are:
-    - pairs that no joint moves relative to each other;
+    - links that no joint moves relative to each other;
     - pairs that the SRDF disables;
     - pairs in contact in at least 90 % of 200 random configurations (fixed seed): an SRDF may fail
       to disable them;
     - if the SRDF disables no pair: adjacent links, which have at most one moving joint and no
       other link with geometry between them;
-    - if the SRDF disables no pair: pairs in contact in the neutral state that are at most 1 mm
-      deep there and in all samples. (MoveIt's setup assistant leaves out all pairs in contact
+    - if the SRDF disables no pair: pairs in contact in the neutral state, but at most 1 mm deep
+      there and in all samples. (MoveIt's setup assistant leaves out all pairs in contact
       there; here, deeper contacts stay checked, as the neutral posture itself may collide.)
 
     Contacts never exclude pairs that the SRDF enables. `geometry` defaults to exact meshes.

@@ -1,4 +1,4 @@
-"""Angles of a frame's axis with a vector of another frame or the line of sight to a point."""
+"""Angles between a frame's axis and a vector of another frame or the line of sight to a point."""
 
 from dataclasses import dataclass
 import math

@@ -74,11 +74,11 @@ class JointPositions(JointFunction):
         f = q - reference     [rad] or [m]
 
     `names` are joints of the robot, by default all joints in q. `reference` is an array in the
-    order of `names`, or a mapping from joint names to values (joints that it omits: zero). With
-    `wrap` the difference of a continuous joint is taken modulo full turns, in (-pi, pi], and jumps
-    at half a turn. A planar joint has three rows: x, y, theta. A floating joint has six: the
-    displacement from the reference along its axes (`Configuration.difference`); they also jump at
-    half a turn. Smooth elsewhere.
+    order of `names`, or a mapping from joint names to values (others: zero). With `wrap` the
+    difference of a continuous joint is taken modulo full turns, in (-pi, pi], and jumps at half a
+    turn. A planar joint has three rows: x, y, theta. A floating joint has six: the displacement
+    from the reference along its axes (`Configuration.difference`); they also jump at half a turn.
+    Smooth elsewhere.
 
     `bind` returns a `BoundJoints`, or raises UnknownJointError, InvalidConstraintError for a mimic
     joint, and InvalidStateError or InvalidConstraintError for a reference that does not fit.

@@ -62,8 +62,8 @@ class Manipulability(KinematicFunction):
             # df = sum of the elements of D * dJ, with D = U diag(f / s_i) V^T; f / s_i is finite
             D = np.zeros((6, len(chain.signs)))
             D[rows] = U * (s.prod() / s) @ Vt @ chain.fold.T * chain.signs
-            # in the frame's axes, motion along twist t_k changes t_i at the rate t_k x t_i if
-            # column k moves the axis of column i; minus t_k x t_i if column k moves the frame
+            # rate of t_i in the frame's axes for motion along twist t_k: t_k x t_i if column k
+            # moves the axis of column i, minus t_k x t_i if column k moves the frame
             moves = chain.carries - chain.moving[:, None]
             rates = [np.vdot(D, pin.Motion(twist).action @ twists * moved)
                      for twist, moved in zip(twists.T, moves, strict=True)]
@@ -77,7 +77,7 @@ class _Chain(NamedTuple):
 
     `signs` (n,) is 1 if a column moves only `frame`, -1 if it moves only `relative_to`, else 0;
     `moving` (n,) is 1 if a column moves `frame`. `fold` (n, nv) adds columns of mimic joints to
-    those of their leaders; `n_motions` is how many of these sums change the relative pose.
+    those of their leaders; `n_motions` is the number of sums that change the relative pose.
     carries[k, i] (n, n) is 1 if column k moves the axis of column i.
     """
 

@@ -36,7 +36,7 @@ def face_separation(centred, sizes, a, b):
     """
     Return a lower bound of the signed distance of two boxes [m].
 
-    The signed distance is the largest gap over all directions, the bound that over face normals.
+    The distance is the largest gap along any direction; the bound considers only face normals.
     """
     best = -np.inf
     for side in range(6):
@@ -134,9 +134,9 @@ def fill_distance_slopes(normals, points, twists, moves, pairs, J):
     """
     Fill J (k, n) with gradients of the distances of pairs; `pairs` (k,) are the pairs' indices.
 
-    `normals` (k, 3) point from the first item of a pair to the second; `points` (k, 3) are the
+    `normals` (k, 3) point from the first body of a pair to the second; `points` (k, 3) are the
     nearest points on the second. `twists` (6, n) are the columns of the spatial Jacobian (linear,
-    angular); `moves` (p, n) are 1 if a column moves only the second item, -1 if only the first.
+    angular); `moves` (p, n) are 1 if a column moves only the second body, -1 if only the first.
     """
     for i in range(len(pairs)):
         nx, ny, nz = normals[i]

@@ -52,7 +52,7 @@ def compiled(make: Callable[[Options], Compiled], function: Callable[..., object
 
 @cache
 def cache_folder() -> Path | None:
-    """Create the cache folder for these sources and register it with numba; None on failure."""
+    """Return the sources' cache folder, created and registered with numba; None on failure."""
     text = b''.join(path.read_bytes() for path in sorted(_sources))
     try:
         named = os.environ.get('NUMBA_CACHE_DIR')

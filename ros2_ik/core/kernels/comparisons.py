@@ -1,4 +1,4 @@
-"""Operations on short arrays; each operation would take several slow NumPy calls."""
+"""Operations on short arrays, each of which would take several slow calls of NumPy."""
 
 import numpy as np
 

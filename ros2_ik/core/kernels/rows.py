@@ -9,7 +9,7 @@ from ros2_ik.core.kernels.source import call, call_back, inner_part, loop, part
 
 PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
-# formula numbers of entries without a formula
+# values of `formula` for entries (see `layout_of`) without a formula
 (LINEAR,                    # rows that are linear in x
  PYTHON,                    # rows that a Python callback fills
  MASSES) = -1, -2, -3       # coordinates of a centre of mass
@@ -241,7 +241,7 @@ def mass_rows(at, entry, work, parameters, f, J):
                 J[row, column + t - begin] += (
                     share * (ax * twists[t, 0] + ay * twists[t, 1] + az * twists[t, 2])
                     + mx * twists[t, 3] + my * twists[t, 4] + mz * twists[t, 5])
-        # subtract the motion of the relative frame at the centre: the wrench of a force a there
+        # wrench of a force a at the centre: subtracts the motion of the relative frame there
         work.W[row, 0], work.W[row, 1], work.W[row, 2] = ax, ay, az
         work.W[row, 3], work.W[row, 4], work.W[row, 5] = (cy * az - cz * ay, cz * ax - cx * az,
                                                           cx * ay - cy * ax)

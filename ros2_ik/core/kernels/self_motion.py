@@ -38,7 +38,7 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     squared = squared_length(step)
     if not squared > 1e-12:
         return False, 0
-    # step, then descend onto the rows
+    # step, then correct x until the rows are within their bounds
     along[:] = step / math.sqrt(squared)
     step[:] = length * along
     move(at, x, step, limits)

@@ -58,7 +58,7 @@ class Loop:
 
     @cached_property
     def run(self) -> Callable[..., Any]:
-        """The compiled function; the first access, which must precede any timeout, compiles it."""
+        """The function, compiled at the first access: access it before a time limit starts."""
         from numba import njit
         with _compiling:
             _overload_parts()

@@ -258,9 +258,9 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     `given` (NUMBERS, m), `gaps` (k, NUMBERS + n) and `joints` (COLUMN_NUMBERS, n) are tables of
     functions, pairs and joints (see `velocity_rows`); the row VALUE of `given` is filled.
     Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
-    Row i of `limbs` (levels + 1, n) has the limb of each joint for priority i, the last row that
-    for the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia`
-    (n, n), or (0, 0) for none, adds the kinetic energy to the cost.
+    Row i of `limbs` (levels + 1, n) has the limb of each joint for priority i, the last row for
+    the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia` (n, n),
+    or (0, 0) for none, adds the kinetic energy to the cost.
 
     `violations` (m + k + 3,) is filled with those of rows, pairs and LIMITS. Return DONE,
     RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.
@@ -295,7 +295,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
             step[:] = 0.0
             return NOT_FINITE, 0.0
         if turn > CORRECTIONS:
-            # driven joints keep their velocity
+            # driven joints (acceleration limit 0) keep their velocity
             step *= np.where(joints[row.ACCELERATION] == 0, 1.0, 0.5)
             scale *= 0.5
         x[:] = begin
