@@ -54,7 +54,7 @@ class IKRequest:
     A request for joint values: `targets`, `constraints`, `costs`, and the joints that may move.
 
     The joints of `group` may move. Without a `group`, the joints of `default_group` may move, if
-    they can move every tip, constraint and cost (see `chosen_group`). Otherwise, all joints
+    they can change every tip pose, constraint and cost (see `chosen_group`). Otherwise, all joints
     that targets, constraints or costs depend on may move. If `moving_joints` are named, only these
     joints move. `locked_joints` never move. A planar or floating base moves only in a group.
 
@@ -62,7 +62,7 @@ class IKRequest:
     `follow_frames` is False, to the pose of that frame at the start.
 
     The search starts at `seed`, then at `more_seeds`: joint values by name. The `World` completes
-    `seed`; joints missing from one of `more_seeds` have their values in the completed `seed`.
+    `seed`; joints missing from one of `more_seeds` take their values from the completed `seed`.
     `options.max_joint_change` bounds the joint changes from `seed`. With `avoid_collisions`, a
     solution has no contact in the world's scene.
 
@@ -235,7 +235,7 @@ def default_group(robot: Robot, defaults: Defaults) -> str:
 
 def default_tip(robot: Robot, group: str, defaults: Defaults) -> str:
     """
-    Return the default tip of a group ('': of the robot) for requests that name no tip.
+    Return the default tip of `group` ('' for the robot) for requests that name no tip.
 
     Raises AmbiguousTipError with the choices if there are several tips or none.
     """
@@ -250,7 +250,7 @@ def default_tip(robot: Robot, group: str, defaults: Defaults) -> str:
 
 
 def group_tips(robot: Robot, group: str = '') -> tuple[str, ...]:
-    """Return the tips of a group ('': of all groups), each once."""
+    """Return the tips of `group`, or of all groups for '', each once."""
     groups = [robot.group(group)] if group else robot.groups.values()
     return tuple(dict.fromkeys(tip for each in groups for tip in each.tips))
 

@@ -81,10 +81,11 @@ def row_acceleration(J, i, joints):
 @inner_part
 def least_change_of(left, gain, push, acceleration, now, dt):
     """
-    Return the least allowed change in a step of a row whose value is `left` above its lower bound.
+    Return the least change that a step allows a row whose value is `left` above its lower bound.
 
     Below the bound (left < 0) this change is positive: the value returns to the bound, at most at
-    the rate `push` or the rate that the joints can reach in this step. `now` is the present rate.
+    the smaller of the rate `push` and the rate that the joints can reach in this step. `now` is
+    the present rate.
     """
     if left < 0:
         return min(-gain * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)
@@ -93,7 +94,7 @@ def least_change_of(left, gain, push, acceleration, now, dt):
 
 @part
 def rate_bounds(problem, i):
-    """Return the least and the largest linearized change of the bounded row i in a step."""
+    """Return the least and the largest linearized change that a step allows the bounded row i."""
     rows, J, joints, dt = problem.rows, problem.J, problem.joints, problem.options[0]
     a, approach = row_acceleration(J, i, joints), rows[row.APPROACH, i]
     now = row_times(J, i, joints[row.LAST_VELOCITY]) - approach

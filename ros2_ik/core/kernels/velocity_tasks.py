@@ -36,10 +36,11 @@ def requested_change(rows, i, dt):
 @part
 def limit_limb_speeds(H, g, joints, dt, limb, scaling):
     """
-    Lower the speed `scaling` (n,) of each limb, so that joints can stop at the tasks' targets.
+    Lower the speed factors `scaling` (n,) of limbs so that joints can stop at the tasks' targets.
 
-    The cost of the tasks is 1/2 d^T H d + g^T d. Joint a belongs to limb[a]. The tasks move the
-    joints of a limb together, so these slow down by one factor, and their path stays the same.
+    The cost of the tasks is 1/2 d^T H d + g^T d. A limb is a group of joints that the tasks move
+    together. All its joints slow down by one factor, which leaves their path unchanged. Joint a
+    belongs to limb number limb[a].
     """
     # d: the whole motion to the targets, linearized and slightly damped
     n, K, d = len(limb), H.copy(), -g
@@ -99,11 +100,12 @@ def row_scale(rows, i, firm):
 @part
 def firm_rows(problem, firm, length, A, lower, upper):
     """
-    Fill A, lower and upper with bounded and firm rows; return their count, and a size.
+    Fill A, lower and upper with bounded and firm rows; return the row count and `size`.
 
     If there are scaled tasks, A has a column n for the length that they move, from 0 to `length`.
-    With a length, unlike a fraction, the direction is kept equally well in short and long steps.
-    Firm rows are multiplied by `firm`. The size is the largest diagonal element of their J^T J.
+    The variable is a length, not a fraction, so that short steps keep the direction as well as
+    long steps do. Firm rows are multiplied by `firm`. `size` is the largest diagonal element of
+    J^T J over the firm rows, without this factor.
     """
     rows, J, dt = problem.rows, problem.J, problem.options[0]
     n, count, size, sums = J.shape[1], 0, 0.0, np.zeros(J.shape[1])

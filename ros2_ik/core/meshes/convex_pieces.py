@@ -75,7 +75,7 @@ def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
         slices[-1:] = min(halves, key=_cut_cost) if halves else [replace(worst, excess=0.0)]
     hulls = _merged([piece.hull for piece in slices],
                     MAX_MERGE_LOSS * (size or sum(piece.hull.volume for piece in slices)))
-    # cuts drop degenerate triangles; vertices that no other triangle uses get their own hull
+    # cuts drop degenerate triangles; the vertices that only these triangles use get one more hull
     wide = _have_area(vertices[triangles])
     lost = np.setdiff1d(triangles[~wide], triangles[wide])
     return [*hulls, hull_of(vertices[lost])] if len(lost) else hulls
@@ -136,8 +136,8 @@ class _Solid:
 
 def _volume_between(surface: Array, low: Array, high: Array) -> float:
     """Return the volume of a closed solid in a box, from its surface (m, 3, 3) in the box."""
-    # Divergence theorem with the field (x - c, 0, 0), where the x axis is cut only at c or not at
-    # all: there is no flux through the sides of the box, in which the surface is open.
+    # Divergence theorem with the field (x - c, 0, 0); the x axis is cut only at c or not at all.
+    # The surface is open at the sides of the box, but the field has no flux through them.
     cuts = np.stack([low, high], axis=1)
     axis = int(np.isfinite(cuts).sum(axis=1).argmin())
     c = float(cuts[axis][np.isfinite(cuts[axis])].sum())
@@ -190,7 +190,7 @@ def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array]:
                     over[crossing].argmin(axis=1))
     order = (lone[:, None] + np.arange(3)) % 3
     a, b, c = np.moveaxis(np.take_along_axis(corners[crossing], order[:, :, None], axis=1), 1, 0)
-    # its edges cross the plane at p and q: divide it into triangle a p q and quadrilateral p b c q
+    # a b and a c cross the plane at p and q: triangle a p q is on one side, p b c q on the other
     p, q = _crossings(a, b, axis, level), _crossings(a, c, axis, level)
     tip = np.stack([a, p, q], axis=1)
     rest = np.concatenate([np.stack([p, b, c], axis=1), np.stack([p, c, q], axis=1)])

@@ -12,8 +12,8 @@ import scipy
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.kernels.boxes import count_exiting_rays
 
-# a mesh counts as two-sided (each triangle exists twice) if fewer than this share of its triangles
-# are distinct
+# a mesh counts as two-sided (each triangle exists twice) if less than this share of its triangles
+# is distinct
 TWO_SIDED = 0.6
 # directions of the rays (columns), oblique: rays along the mesh's axes would hit edges of boxes
 _AXES = np.linalg.qr(np.array([[1.0, 0.3, 0.2], [-0.2, 1.0, 0.4], [0.5, -0.3, 1.0]]))[0]
@@ -45,7 +45,7 @@ def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indi
 
     Closed surfaces get outward normals; a cavity inside a mesh therefore counts as solid. If the
     mesh is two-sided, one copy of each triangle remains. Triangles with two equal corners are
-    dropped, unless all triangles are such.
+    dropped, unless the mesh has no other triangles.
     """
     # equal vertices get equal numbers, so that adjacent triangles share edges
     _, same = np.unique(vertices, axis=0, return_inverse=True)
@@ -93,7 +93,7 @@ def _surfaces(points: Indices) -> tuple[Indices, Mask]:
     owner = np.repeat(np.arange(len(points)), 3)
     _, edge, uses = np.unique(ends[:, 0] * (points.max() + 1) + ends[:, 1],
                               return_inverse=True, return_counts=True)
-    # connected components of a graph that links triangles if exactly these two share an edge
+    # connected components of a graph that links two triangles if only these two share an edge
     shared = owner[np.argsort(edge, kind='stable')][np.repeat(uses == 2, uses)].reshape(-1, 2)
     links = scipy.sparse.coo_array((np.ones(len(shared)), shared.T), shape=(len(points),) * 2)
     labels: Indices = scipy.sparse.csgraph.connected_components(links, directed=False)[1]

@@ -131,7 +131,7 @@ def _outward(hull: 'scipy.spatial.ConvexHull') -> Hull:
 
 
 def _simplified(points: Array) -> Array:
-    """Return up to MAX_NEIGHBOURS points (k, 3), scaled until their hull contains all points."""
+    """Return up to MAX_NEIGHBOURS points (k, 3), scaled until their hull contains all `points`."""
     # evenly distributed directions: a Fibonacci lattice on the unit sphere
     height = 1 - (2 * np.arange(MAX_NEIGHBOURS) + 1) / MAX_NEIGHBOURS
     angle = np.pi * (1 + 5 ** 0.5) * np.arange(MAX_NEIGHBOURS)
@@ -142,8 +142,8 @@ def _simplified(points: Array) -> Array:
     rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
     hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
-    # scale about the centre until the hull contains all points, by the largest ratio of the
-    # distances of a point and of a face, both measured from the centre along the face's normal
+    # scale about the centre by the largest ratio of two distances from the centre along a face's
+    # normal: the distance of the farthest point, and that of the face
     centre = few.mean(axis=0)
     face_distances = -(planes[:, :3] @ centre + planes[:, 3])
     ratios = (planes[:, :3] @ (points - centre).T).max(axis=1) / face_distances

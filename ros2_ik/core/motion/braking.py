@@ -18,11 +18,11 @@ N_TOGETHER = 50
 MIN_DURATION = 0.03
 # longest duration tried, unless the velocities need more [s]
 MAX_DURATION = 10.0
-# relative excess of a limit that counts as rounding
+# excess over a limit, divided by the limit, that counts as rounding
 ROUNDING = 1e-9
 # speed below which a joint has no direction of motion [rad/s, m/s]
 REST_SPEED = 1e-6
-# fraction of the speed of the fastest joint below which a joint hardly moves
+# share of the longest braking time (speed / acceleration limit) below which a joint hardly moves
 HARDLY_MOVING = 0.03
 
 
@@ -39,8 +39,8 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     A controller whose state differs from the start moves to the end along its own cubic
     polynomial. `others` are the states of such controllers: if possible, their polynomials stay
     within the velocity and acceleration limits, and no joint reverses its direction. The fastest
-    of start and `others` determines the braking distance. From the `reversible` states, which are
-    other such states, joints may reverse.
+    of start and `others` determines the braking distance. `reversible` are further states of such
+    controllers, from which joints may reverse.
 
     Raises InvalidStateError for NaN.
     """
@@ -126,9 +126,10 @@ def _reverses(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
     """
     Return a mask (m,) of the durations for which a joint reverses.
 
-    Only joints that move in the same direction in all k states count, and not joints that hardly
-    move: they can be measured off their path by more than they move. A joint reverses if its
-    acceleration at the end, `last` (m, k, n), has the sign of its `velocity` (k, n) at the start.
+    A joint reverses if its acceleration at the end, `last` (m, k, n), has the sign of its
+    `velocity` (k, n) at the start. Joints that move in opposite directions in two of the k states
+    are ignored. So is a joint in a state in which it hardly moves: its measured position may be
+    off its path by more than it moves.
     """
     speed = np.abs(velocity) / limits.acceleration
     moving = np.where((speed > HARDLY_MOVING * speed.max()) & (np.abs(velocity) > REST_SPEED),

@@ -80,7 +80,7 @@ class Motion:
         return cls(joints, float(times[-1]), state, is_curved=is_curved)
 
     def part(self, joints: tuple[str, ...]) -> 'Motion':
-        """Return the motion of some of the joints, in the order of `joints`."""
+        """Return the motion of some of the joints, in the order of `joints`, without `rests`."""
         chosen = [self.joints.index(joint) for joint in joints]
         return Motion(joints, self.duration, lambda time: MotionState(
             *(values[chosen] for values in self.at(time))), is_curved=self.is_curved)

@@ -14,7 +14,7 @@ from ros2_ik.core.motion.motion import Motion
 
 # longest time between two checks [s]; in a longer time, a joint might move away and return
 MAX_INTERVAL = 0.05
-# a motion jumps if it moves farther than the resolution within this fraction of its duration
+# a motion jumps if it moves farther than the resolution within this fraction of max(duration, 1 s)
 JUMP_RATIO = 1e-9
 
 
@@ -35,13 +35,13 @@ class PathCollision:
 
 class PathCollisionCheck:
     """
-    The collision check of a motion, which can be run in slices of time.
+    The collision check of a motion, which can be run in time slices.
 
-    Configurations are checked in the order of time, except that the end is checked right after
+    Configurations are checked in chronological order, except that the end is checked right after
     the start, so that a contact at the goal is found early. `collision` is the first collision
-    found. From one moment to the next, joints change by at most `resolution` [rad, m]; a contact
-    that begins and ends between two moments is missed. `q` (nq,) has the values of all joints that
-    are not part of the motion. Attached objects of the checker's scene move with their links.
+    found. Between neighbouring checked times, joints change by at most `resolution` [rad, m]; a
+    contact that begins and ends between them is missed. `q` (nq,) has the values of all joints
+    that are not part of the motion. Attached objects of the checker's scene move with their links.
 
     `run` raises InvalidOptionError for a motion that jumps or has a position that is not finite.
     """
@@ -59,7 +59,7 @@ class PathCollisionCheck:
         self.collision: PathCollision | None = None
 
     def run(self, seconds: float = float('inf')) -> bool:
-        """Check for `seconds` of processor time, at least once; return True if finished."""
+        """Check one or more configurations for `seconds` of processor time; True if finished."""
         end = time.thread_time() + seconds
         for moment, position in self._samples:
             self._q[self._columns] = position

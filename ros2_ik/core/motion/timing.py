@@ -48,8 +48,8 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
     """
     Return the fastest motion from rest to rest on a straight line in joint space.
 
-    `start` and `goal` are values (n,) of `joints`, [rad] or [m]. Continuous joints take the
-    shorter direction, so that the motion may end full turns away from the goal. The start may be
+    `start` and `goal` are values (n,) of `joints`, [rad] or [m]. Continuous joints turn in the
+    shorter direction, so the motion may end full turns away from the goal. The start may be
     outside a position limit by up to 1e-3 [rad, m].
 
     Raises JointLimitError for a start or goal outside the limits, InvalidStateError for NaN,

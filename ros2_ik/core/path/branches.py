@@ -83,8 +83,8 @@ class Branches:
     A graph of configurations along a path.
 
     `samples` (n,) are parameters of the path [m], and `nodes[i]` the configurations at samples[i].
-    `refused[i]` has pairs of node indices, at the samples i and i + 1, between which no motion is
-    allowed. The start of `problem` is the seed; the target of `problem` is at the first pose.
+    `refused[i]` has the pairs of nodes, by index at samples i and i + 1, that no allowed motion
+    connects. The start of `problem` is the seed; the target of `problem` is at the first pose.
     """
 
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
@@ -195,7 +195,7 @@ class Branches:
         Return the node indices, one for each sample, of the cheapest of the longest chains.
 
         The cost is the squared distance of the first node from the seed, plus the sum of squared
-        steps times the number of steps. The second term is about the path length times the
+        steps times the number of steps. The second term approximates the path length times the
         integral of |dq/ds|^2, whatever the sampling. Solved by dynamic programming over samples.
         """
         parents, first = list[Indices](), np.array(self.nodes[0])

@@ -106,9 +106,9 @@ def _limits_along(spline: 'scipy.interpolate.CubicSpline', limits: MotionLimits,
     first, second, third = (np.abs(each).max(axis=0) + MIN_DERIVATIVE for each in (
         [c1, c1 + c2 * h, c1 + h * (2 * c2 + 3 * c3 * h)], [2 * c2, 2 * c2 + 6 * c3 * h],
         [6 * c3]))
-    # By the chain rule, the joint acceleration is second v^2 + first a, and the joint jerk is
-    # third v^3 + 3 second v a + first j. The term of v alone may use half of the acceleration
-    # limit and a third of the jerk limit; a and j use the rest.
+    # By the chain rule, the joint acceleration is second * v^2 + first * a, and the joint jerk is
+    # third * v^3 + 3 * second * v * a + first * j. The term of v alone may use half of the
+    # acceleration limit and a third of the jerk limit; a and j use the rest.
     v = min(tip_speed, (limits.velocity / first).min(),
             np.sqrt(limits.acceleration / (2 * second)).min(),
             np.cbrt(limits.jerk / (3 * third)).min())
@@ -141,7 +141,7 @@ class PathSearch:
     The motion begins at the start of the `problem`, clamped to the joint limits. The only target
     of the `problem` moves along the lines; the tool stops only at sharp corners. `limits` are the
     limits of the active joints, and `tip_speed` [m/s] is the largest speed of the tool. The
-    methods are the same as in `Search`, but a single `run` makes the whole search.
+    methods are the same as in `Search`, but a single `run` does the whole search.
     """
 
     def __init__(self, problem: IKProblem, waypoints: Sequence[Array], limits: MotionLimits,
@@ -181,7 +181,7 @@ class PathSearch:
         here = Configuration(problem.robot, problem.start, problem.robot.scratch_data())
         poses = [here.transform(target.tip, target.relative_to)]
         for pose in self.waypoints:
-            # a free orientation must not count as length
+            # a free orientation must not add to the path length
             if not target.counted[3:].any():
                 pose = np.vstack([np.column_stack([poses[0][:3, :3], pose[:3, 3]]), pose[3]])
             if not np.allclose(pose, poses[-1], rtol=0.0, atol=EQUAL):

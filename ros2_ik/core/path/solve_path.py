@@ -28,7 +28,7 @@ PATH_OPTIONS = (*TARGET_OPTIONS, *PROBLEM_OPTIONS, *SEARCH_OPTIONS)
 AT_LIMIT = 1e-6
 # condition number of the pose Jacobian above which the arm is near a singularity
 MAX_CONDITION = 100.0
-# `reason` for each status of the search for configurations at a pose
+# `reason` by status of the search at a pose; for other statuses see `_reason`
 REASONS = {Status.GOAL_IN_COLLISION: 'contact', Status.TIMED_OUT: 'time',
            Status.PREEMPTED: 'time'}
 # status and `reason` of a Path, and the text of its message
@@ -44,8 +44,8 @@ class Path:
     SUCCESS they cover the whole path, each was accepted, and joints change by at most
     `max_joint_step` from one to the next. Otherwise they end before `broken_at` [m], the parameter
     of the first sample that is not reached, and `reason` is 'contact', 'joint limit', 'reach',
-    'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details and, if
-    `solve_path` finds one, a change of the problem that makes more of the path reachable.
+    'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details. It also
+    names a change of the problem that makes more of the path reachable, if `solve_path` finds one.
     """
 
     status: Status
@@ -85,16 +85,16 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     Find joint values that move `tip` along a path without jumps.
 
     `path` is a `Line`, `Arc`, `Screw`, `Spline` or `Waypoints`, or a list of poses connected by
-    lines. `tip` and frames may be objects of the `scene` and their subframes.
+    lines. `tip` and frames may be frames of the `scene` (objects, subframes, named frames).
 
-    Branches of configurations are traced along the path from several starts; of all chains of
-    these configurations, the one with the least joint motion is returned; the motion from the
-    `seed` to the first configuration counts, too.
+    Branches of configurations are traced along the path from several starts. The result is the
+    chain of these configurations that reaches farthest; of several, the one with the least joint
+    motion, including the motion from the `seed` to the first configuration.
 
     The options are those of `PoseTarget` (`relative_to`, `weights`, tolerances), of `IKProblem`
     (`group`, `locked`, `constraints`, `costs`, `joint_limits`, `collisions`) and of `PathOptions`.
     Contacts are also checked between configurations, but constraints only at the configurations,
-    so a smaller `spacing` checks them more often.
+    so a smaller `spacing` checks constraints more often.
 
         path = solve_path(robot, 'tool0', Line(T_base_start, T_base_end))
         if path.success:
@@ -148,7 +148,7 @@ def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget
 
 
 def _advice(path: Path, budget: Budget) -> str:
-    """Name a change of the problem with which more of a broken path is reached, or return ''."""
+    """Return a text on how to change the problem to reach more of a broken path, or ''."""
     problem, options, tool_path = path.problem, path.options, path.tool_path
     if options.hold_start:
         found = follow_path(problem, tool_path, replace(options, hold_start=False), budget)

@@ -21,7 +21,7 @@ MIN_LENGTH = 1e-9
 COLLINEAR_RATIO = 1e-6
 # change of direction at a corner above which motions stop at the corner [rad]
 SHARP = 0.3
-# number of lines between two poses of a spline; their error is below 1e-5 m at a radius of 0.1 m
+# number of lines per spline segment; their error at a radius of curvature of 0.1 m is < 1e-5 m
 N_FINE = 100
 ZERO = np.zeros(3)
 
@@ -105,8 +105,8 @@ class Arc(ToolPath):
         if np.linalg.norm(normal) <= COLLINEAR_RATIO * max(a @ a, b @ b):
             raise InvalidTargetError('start, through and end of the arc are on a line; valid: '
                                      'three points of a circle (for a full circle use Screw)')
-        # x: vector to the start, 0, from the centre of the circle through 0, a and b (circumcentre
-        # formula); y: vector of the same length perpendicular to x in the plane of the circle
+        # origin at the start; x: vector from the centre of the circle through 0, a and b to 0
+        # (circumcentre formula); y: perpendicular vector of equal length in the circle's plane
         x = -np.cross((a @ a) * b - (b @ b) * a, normal) / (2 * normal @ normal)
         axis = normal / np.linalg.norm(normal)
         y = np.cross(axis, x)

@@ -2,7 +2,7 @@
 The acceptance check: a solution has the status SUCCESS only if `accept` accepted it.
 
 The check depends on robot, problem and joint values alone. It computes its own forward kinematics
-(a product of exponentials, or Pinocchio's) and makes its own collision check. Only the formulas
+(a product of exponentials, or Pinocchio's) and runs its own collision check. Only the formulas
 of constraints are shared with the solvers.
 """
 
@@ -69,15 +69,11 @@ class AcceptanceReport(NamedTuple):
     """Result of the acceptance check of one configuration."""
 
     accepted: bool
-    # the tip of each target
-    tips: tuple[str, ...]
-    # (t, 2): position error [m] and orientation error [rad] of each target
-    pose_errors: Array
+    tips: tuple[str, ...]       # the tip of each target
+    pose_errors: Array          # (t, 2): position error [m] and orientation error [rad] per target
     violations: tuple[Violation, ...]
-    # the value of each cost of the problem
-    costs: tuple[float, ...] = ()
-    # True if q has a contact; checked only if there are no violations
-    touches: bool = False
+    costs: tuple[float, ...] = ()   # the value of each cost of the problem
+    touches: bool = False       # True if q has a contact; checked only if there are no violations
 
     @property
     def errors(self) -> tuple[TargetError, ...]:

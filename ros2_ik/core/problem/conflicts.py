@@ -60,7 +60,7 @@ def _joint_bounds(problem: IKProblem) -> Iterator[Bound]:
             continue
         for i, ratios in enumerate(function.A):
             columns = np.flatnonzero(ratios).tolist()
-            # a row that ignores full turns has many intervals of q, not one
+            # a row that ignores full turns allows many intervals of q, not one
             if len(columns) != 1 or columns[0] not in q_indices or function.turns[i]:
                 continue
             index, ratio = q_indices[columns[0]], float(ratios[columns[0]])

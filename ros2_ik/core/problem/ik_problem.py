@@ -29,7 +29,7 @@ class IKProblem:
     `robot.neutral`), even if outside their limits. Active joints stay within their limits unless
     `joint_limits` is False, and within `change_bound` if there is one.
 
-    A solution has no contact that the `checker` finds, by default a checker without a scene.
+    A solution has no contact that the `checker` (default: one without a scene) finds.
     `collisions=False` allows all contacts. `not_checked` lists the gaps of the collision check.
 
     `given` are the targets as passed; in `targets`, those relative to a static frame (no active
@@ -64,7 +64,7 @@ class IKProblem:
 
     def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
-        """Set start and terms; all other fields must be set, and constraints and costs bound."""
+        """Set start and terms; requires all other fields, and bound constraints and costs."""
         if not (targets or constraints or costs):
             raise InvalidConstraintError('the problem has neither targets nor constraints nor '
                                          'costs')

@@ -21,10 +21,8 @@ from ros2_ik.core.problem.cost import LeastSquares
 from ros2_ik.core.robot import Configuration
 
 ALL_AXES = (1.0,) * 6
-# default tolerance [m]
-POSITION_TOLERANCE = 1e-5
-# default tolerance [rad]
-ORIENTATION_TOLERANCE = 1e-4
+POSITION_TOLERANCE = 1e-5       # default tolerance [m]
+ORIENTATION_TOLERANCE = 1e-4    # default tolerance [rad]
 # tolerances [m, rad] above which the search also tries poses other than the exact target
 LOOSE = (1e-4, 1e-3)
 # solvers bound an error by its tolerance minus this fraction of the tolerance
@@ -122,8 +120,8 @@ class PoseTarget:
                 (slice(3, 6), self.orientation_tolerance, FrameOrientation(
                     self.tip, reference, self.relative_to, form='angle'))):
             margin = max(TOLERANCE_MARGIN * tolerance, FINEST)
-            # all three errors count: bound their norm; fewer count: bound each error so tightly
-            # that the norm is within the tolerance as well
+            # if all three errors count, bound their norm; if fewer count, bound each error by at
+            # most tolerance / sqrt(count), so that their norm is within the tolerance
             if (count := np.count_nonzero(self.counted[rows])) == 3:
                 found.append(Constraint(length, upper=tolerance - margin, tolerance=margin))
             elif count:
@@ -139,8 +137,7 @@ class TargetShape(NamedTuple):
 
     tip: str
     relative_to: str | None
-    # the bytes of the weights (6,), empty if all are 1
-    weights: bytes
+    weights: bytes      # the bytes of the weights (6,), empty if all are 1
     position_tolerance: float
     orientation_tolerance: float
     loose: bool

@@ -66,7 +66,7 @@ class Program:
         Run a compiled loop with the arrays of this program and the `given` arguments.
 
         If Python evaluates some rows, the loop also ends when `interrupted` returns True, or when
-        a function in Python raises an exception; the exception is then raised again.
+        a Python function raises an exception, which is then raised again.
         """
         numbers, layout, parameters, addresses = self.arrays
         if not self._layout.python:
@@ -124,16 +124,12 @@ def _array_at(address: int, shape: tuple[int, ...]) -> Array:
 class _Shape(NamedTuple):
     """Properties of one function that determine the layout of a program."""
 
-    # a Formula, LINEAR, MASSES or PYTHON
-    formula: Any
+    formula: Any        # a Formula, LINEAR, MASSES or PYTHON
     frame: str | None
     relative: str | None
-    # number of parameters
-    parameters: int
-    # number of rows
-    rows: int
-    # frames to which the point masses of the function are fixed
-    mass_frames: tuple[str, ...] = ()
+    parameters: int     # number of parameters
+    rows: int           # number of rows
+    mass_frames: tuple[str, ...] = ()   # frames that the function's point masses are fixed to
 
 
 def _shape_and_parameters(function: KinematicFunction, robot: Robot, active: ActiveJoints,
@@ -259,10 +255,10 @@ def _columns(active: ActiveJoints) -> tuple[list[int], list[int]]:
 
 def _supports(tree: Tree, frames: list[int], relative: list[int]) -> list[int]:
     """
-    Return, for each entry, the bodies that move only one of its two frames, with signs.
+    Return, for each function, the bodies that move only one of its two frames, with signs.
 
     The sign is 1 for a body that moves `frame`, -1 for a body that moves `relative`. The list has
-    the boundaries of the entries, then all bodies, then all signs.
+    the boundaries between the functions, then all bodies, then all signs.
     """
     ends, bodies, signs = [0], list[int](), list[int]()
     for frame, other in zip(frames, relative, strict=True):

@@ -46,10 +46,10 @@ class IKSolution:
     The result of a search for joint values; its truth value is True if the search succeeded.
 
     `q` (nq,) and `joints` (by name, mimic joints included) are the solution, or None if there is
-    none. They may be an approximate solution only if the options allow it. `best_q` and
-    `best_joints` are the best values found, set also without success. `errors`, `violations`,
-    `costs` and `contacts` are those at `best_q`. `travel` is the largest change of an active joint
-    from the first seed to `best_q`; planar and floating joints do not count.
+    none. The solution may be approximate only if the options allow it. `best_q` and `best_joints`
+    are the best values found, also set if the search failed. `errors`, `violations`, `costs` and
+    `contacts` are those at `best_q`. `travel` is the largest change of an active joint from the
+    first seed to `best_q`; planar and floating joints do not count.
 
     `pose_error_norm` is the norm of all errors as one vector that mixes metres and radians, as in
     MATLAB. `alternatives` are further solutions, best first, if several were requested.
@@ -64,8 +64,7 @@ class IKSolution:
     best_joints: dict[str, float | Array]
     errors: tuple[TargetError, ...] = ()
     violations: tuple[Violation, ...] = ()
-    # name and value of each cost
-    costs: tuple[tuple[str, float], ...] = ()
+    costs: tuple[tuple[str, float], ...] = ()   # name and value of each cost
     contacts: tuple[Contact, ...] = ()
     iterations: int = 0
     restarts: int = 0

@@ -185,7 +185,7 @@ class Structure:
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
         self.is_loose = any(target.loose for target in targets)
         self.tips = tuple(target.tip for target in targets)
-        # if there are only targets, one compiled check suffices for acceptance (of most robots)
+        # if there are only targets, one compiled check suffices for acceptance (for most robots)
         chains = None if uses else _screw_chains(
             robot, [target._replace(relative_to=None) if i in self.static_reference_targets
                     else target for i, target in enumerate(targets)])
@@ -207,8 +207,8 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
         T_root_tip(q) = exp(q_k S_k) ... exp(q_1 S_1) T_root_tip(0)
 
     S_i is the screw axis of joint i at q = 0; joint 1 is nearest the tip. Returns None if a target
-    has weights other than 1 or a moving reference frame, or if a mimic joint or a joint of several
-    values moves its tip; a floating base may move the tip.
+    has weights other than 1 or a moving reference frame, or if its tip is moved by a mimic joint
+    or by a joint of several values that is not a floating base.
     """
     model, data = robot.model, robot.model.createData()
     chains, screws = list[int](), list[Array]()

@@ -76,10 +76,10 @@ class Configuration:
         """
         Return the spatial Jacobian J (6, nv) of the body that `frame` is fixed to.
 
-        J v is the spatial velocity of this body minus the spatial velocity of the body that
-        `relative_to` is fixed to, in the root frame's axes (Pinocchio's WORLD): the velocity of
-        the body's point at the root frame's origin, then the angular velocity.
-        Raises UnknownFrameError.
+        J v is the spatial velocity of this body minus that of the body that `relative_to` is
+        fixed to. A spatial velocity has the linear velocity of the body's point at the root
+        frame's origin, then the angular velocity, both in the root frame's axes (Pinocchio's
+        WORLD). Raises UnknownFrameError.
         """
         model, index = self.robot.model, self.robot.frame_id(frame)
         # Pinocchio 4.1 crashes on a Jacobian without columns

@@ -32,11 +32,11 @@ class Joint:
     `origin` is the joint's pose in the link `parent`; `axis` has length 1. Absent limits are
     infinite. The `size` values of the joint in q begin at `index`: one angle [rad] or distance
     [m]; for a floating joint x y z qx qy qz qw; for a planar joint x y theta (`axis` is ignored,
-    as in MoveIt). Its `velocity_size` columns in the tangent space begin at `velocity_index`.
+    as in MoveIt). The joint's `velocity_size` tangent-space columns begin at `velocity_index`.
     Joints in `Robot.tree` and `Robot.elements` have no indices: their `size` is 0.
 
     A continuous joint has no limits, and its full turn leaves all link poses unchanged. Therefore
-    `Robot.joints` has a URDF's continuous joint as 'revolute' if a mimic joint follows it.
+    `Robot.joints` has a URDF's continuous joint as 'revolute' if it is a mimic joint's leader.
     """
 
     name: str

@@ -276,7 +276,7 @@ class Robot:
     def neutral(self) -> Array:
         """Default values (nq,): 0 if allowed, else the middle of two limits or the only limit."""
         q: Array = np.clip(0.0, self.lower, self.upper)
-        # joints with two limits for which 0 is not allowed
+        # joints with two limits that exclude 0
         outside = (q != 0) & np.isfinite(self.upper - self.lower)
         q[outside] = (self.lower[outside] + self.upper[outside]) / 2
         q[[joint.index + 6 for joint in self.floating_joints]] = 1.0
@@ -289,8 +289,8 @@ class Robot:
         Return joint values as q (nq,), with normalized quaternions.
 
         `values` is a mapping from joint names, or an array in the order of `joint_names`. Joints
-        missing from a mapping have their values in `start` (nq,), by default `neutral`; values of
-        mimic joints are ignored. `what` names the array in error messages.
+        missing from a mapping take their values from `start` (nq,), by default `neutral`; values
+        of mimic joints are ignored. `what` names the array in error messages.
 
         Raises UnknownJointError, or InvalidStateError for NaN, magnitudes of 1e150 or more, a
         wrong count or a quaternion of norm zero.

@@ -37,8 +37,8 @@ class Semantics:
     The content of an SRDF for the robot in `tree`; `what` names the text in warnings and errors.
 
     `states[group][state][joint]` is a list of values. `base_joint` has the name and the parent
-    frame of the joint between world and root link; if the joint is fixed, `world_frame` is this
-    parent frame, otherwise None.
+    frame of the virtual joint of the root link (default: 'root_joint', 'world'). If the SRDF has
+    such a virtual joint and its type is fixed, `world_frame` is its parent frame, otherwise None.
 
     Raises RobotDescriptionError for invalid XML (see `parse_xml`), a URDF instead of an SRDF, and
     a state whose values are not finite numbers.

@@ -109,7 +109,7 @@ def _active_indices(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int
 def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
                     joint_limits: bool = True) -> tuple[Array, float, str] | None:
     """
-    Return a sphere that contains all positions of `tip`, centred on the first moving joint.
+    Return a sphere, centred on the first moving joint, that contains all positions of `tip`.
 
     Returns the centre (3,), the radius [m] and the name of this joint. Joints not in `moving` stay
     at their values in q (nq,). Returns None if no joint moves the tip, or if no such sphere

@@ -45,11 +45,7 @@ class RobotTree:
 
 
 def parse_urdf(text: str) -> RobotTree:
-    """
-    Parse a URDF.
-
-    Raises RobotDescriptionError, which names the invalid element and the reason.
-    """
+    """Parse a URDF; raises RobotDescriptionError with the invalid element and the reason."""
     root = parse_xml(text, 'URDF')
     links = [_name(link, 'link') for link in root.findall('link')]
     joints = [_joint(element) for element in root.findall('joint')]
@@ -216,11 +212,7 @@ def _name(element: Element, what: str) -> str:
 
 
 def numbers(text: str, count: int | None, where: str) -> list[float]:
-    """
-    Parse a text of `count` (None: any number of) finite numbers separated by white space.
-
-    Raises RobotDescriptionError, whose message begins with `where`.
-    """
+    """Parse `count` finite numbers (None: any number); error messages begin with `where`."""
     try:
         values = [float(part) for part in text.split()]
     except ValueError:

@@ -60,7 +60,7 @@ class AllowedCollisions:
         return bool(flags) and all(flags)
 
     def updated(self, other: 'AllowedCollisions') -> 'AllowedCollisions':
-        """Return this matrix with the entries of `other` added, which replace existing entries."""
+        """Return this matrix updated with the entries of `other`, which take precedence."""
         return AllowedCollisions({**self.pairs, **other.pairs},
                                  {**self.defaults, **other.defaults})
 

@@ -153,7 +153,7 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     `meshes` selects how meshes are represented, 'exact' or 'hull' (see `Mesh`). If an element is
     malformed, or its mesh cannot be found or read, and `missing` is 'refuse', InvalidSceneError
     names the link and the paths tried; if `missing` is 'skip', the element is left out with a
-    warning. A robot without collision elements has no bodies and one warning.
+    warning. The result for a robot without collision elements has no bodies and one warning.
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing, 'missing', MISSING, InvalidOptionError)

@@ -42,15 +42,15 @@ class Scene:
     `objects` have poses in the root frame, `attached` objects in the frame of their link.
     `allowed` starts with the pairs that the SRDF disables. `padding` maps link names to
     thicknesses [m] above 0. `frames` are named poses in the root frame. `version` is a unique
-    string: each change creates a new version, pickling preserves it. If `guess_pairs` is True,
+    string: each change creates a new one; pickling preserves it. If `guess_pairs` is True,
     pairs of links whose models seem to overlap are not checked (see `self_pairs`).
 
     Scenes compare by value, but hash by `version`: as keys of a dict or cache, equal scenes of
     different versions are different keys. Hashing all objects would slow down each lookup.
 
     Arguments that name a frame accept the robot's frames, object ids, 'id/subframe', the names in
-    `frames`, and None for the root frame. The pose of a frame that moves with the robot is taken
-    at the configuration `at`, which such frames require.
+    `frames`, and None for the root frame. Frames that move with the robot also require the
+    configuration `at`, at which their poses are taken.
     """
 
     example: ClassVar[str] = ", such as load_scene('table', robot)"    # in errors of `instance`
@@ -140,7 +140,7 @@ class Scene:
         else:
             in_world = self._world_object(object)
             in_link = in_world.with_pose(self.frame_pose(link, at).actInv(in_world.pose))
-        # as in MoveIt, touch_links may name objects not attached yet, or not attached any more
+        # as in MoveIt, touch_links may name objects that are not yet, or no longer, attached
         item = AttachedObject(in_link, link, touch_links)
         return self._with(objects=_without(self.objects, {item.id}),
                           attached={**self.attached, item.id: item})
@@ -351,7 +351,7 @@ class Scene:
 
 
 def _without(items: Mapping[K, V], removed: Iterable[K]) -> Mapping[K, V]:
-    """Return the items whose keys are not in `removed`; the same mapping if none is."""
+    """Return the items whose keys are not in `removed`; `items` itself if that is all of them."""
     removed = set(removed).intersection(items)
     return {id: item for id, item in items.items() if id not in removed} if removed else items
 

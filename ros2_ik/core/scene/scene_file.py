@@ -82,7 +82,7 @@ def shipped_scenes() -> dict[str, Path]:
 
 def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
     """
-    Return the YAML text and its file, None if the argument itself is YAML text.
+    Return the YAML text and its file (None if the argument itself is YAML text).
 
     A string with a line break or ': ' is YAML text; any other string is a file or a shipped name.
     """
