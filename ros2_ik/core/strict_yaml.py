@@ -32,7 +32,7 @@ def read_yaml(text: str) -> Any:
     """Parse a YAML text; raises ValueError with the reason and its line and column."""
     try:
         return yaml.load(text, Loader=_Loader)
-    # PyYAML 6 does not wrap all errors of values, such as 2020-99-99, !!bool perhaps and !!int ""
+    # PyYAML 6 does not wrap the errors of some values: 2020-99-99, `!!bool perhaps`, `!!int ""`
     except (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError) as error:
         # drop PyYAML's placeholder for the file name: callers name the file
         place = str(error).replace(' in "<unicode string>",', ' at')

@@ -30,10 +30,10 @@ DOMAIN = os.environ.get('ROS_DOMAIN_ID') or '0'
 DISCOVERY_TIME = 2.0    # time for DDS to discover running nodes [s]
 END_TIMEOUT = 3.0       # time for both programs to end before they are killed [s]
 START_TIMEOUT = 120.0   # time for the node to start and to create its collision geometry [s]
-SEARCH_TIMEOUT = 2      # of the request, long enough for a busy machine [s]
+SEARCH_TIMEOUT = 2      # timeout of the request, long enough for a busy machine [s]
 RANDOM_STATE = 7
-TOLERANCE = 1e-4        # of entries of the checked pose matrix; above the node's tolerances [m, 1]
-MAX_DISPLACEMENT = 0.5  # of a joint from home to the goal; below max_jump, 1 [rad, m]
+TOLERANCE = 1e-4        # tolerance of the checked pose matrix; above the node's tolerances [m, 1]
+MAX_DISPLACEMENT = 0.5  # maximum change of a joint from home to goal; below max_jump, 1 [rad, m]
 N_CHECKED_STATES = 21     # configurations on the path that are checked for contacts
 MAX_TRIES = 1000        # random configurations tried to find a free path
 

@@ -37,7 +37,7 @@ def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKP
     response.alternatives = [fill_state(RobotState(), other.best_joints, names, header)
                              for other in solution.alternatives]
     response.impossible = bool(solution.impossible)
-    # if there are only targets, the other fields describe the solution; `explain` takes 17 us
+    # without constraints and costs, the other fields describe a solution; `explain` takes 17 us
     if not solution.success or problem.constraints or problem.costs:
         response.explanation = solution.explain()
     response.not_checked = list(solution.not_checked)

@@ -54,7 +54,7 @@ def needs_checker(request: 'ComputeIK.Request') -> bool:
 def read_constraints(request: 'ComputeIK.Request', robot: Robot,
                      checker: CollisionChecker | None = None) -> ConstraintSet:
     """
-    Read a request's constraints and costs; `checker` is needed if any measures distances.
+    Read a request's constraints and costs; those that measure distances need the `checker`.
 
     The results are not bound to the robot. Raises RequestError with the location, such as
     'constraints[2] (gaze_angle)'.

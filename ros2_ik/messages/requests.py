@@ -47,7 +47,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
     """
     Read a ComputeIK request or goal; return it with its checker (None: not needed or no geometry).
 
-    The request may name frames of `scene`; `seed` has the joint values read from its field `seed`.
+    The request may name frames of `scene`. `seed` has the joint values of the request's seed.
     `defaults` has the attributes of core's Defaults. If the request needs a checker, `checker_of`
     is called with a scene that includes the request's allowed collisions; it returns None if there
     is no geometry. Raises IKError. The search, not this function, checks the name of the solver.

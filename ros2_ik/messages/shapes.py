@@ -120,7 +120,7 @@ def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
     Source: octomap's OcTreeBaseImpl and OccupancyOcTreeBase.
     """
     half = 1 << (DEPTH - 1)
-    # `stack` has the nodes still to be read, the next node last; its bytes start at offset `at`
+    # `stack` has the nodes still to be read; the last one is next, and starts at byte `at`
     stack, at, size = [((-half, -half, -half), 2 * half)], 0, 2 if binary else 5
     while stack:
         (x, y, z), edge = stack.pop()

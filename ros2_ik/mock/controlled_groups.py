@@ -25,7 +25,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
 
 
 def node_parameters(shipped: ShippedRobot, robot: Robot) -> dict[str, str | list[str]]:
-    """Return parameters of the node ros2_ik for the trajectory controllers of all these groups."""
+    """Return the node's parameters for the trajectory controllers of all controlled_groups."""
     groups = controlled_groups(shipped, robot)
     parameters: dict[str, str | list[str]] = {
         'controllers': [group + TRAJECTORY for group in groups]}

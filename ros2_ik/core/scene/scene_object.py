@@ -35,7 +35,7 @@ def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: st
 
 class PoseField:
     """
-    Descriptor for a pose field of a frozen dataclass; the field `subframes` maps names to poses.
+    Descriptor for a pose field of a frozen dataclass; a field `subframes` maps names to poses.
 
     Assignment converts poses with `scene_placement`. Reading the field returns copies, because a
     pinocchio.SE3 can be changed in place. Error messages contain the `id` of the dataclass
@@ -75,7 +75,7 @@ class ShapeInstance:
     def __post_init__(self) -> None:
         instance(self.shape, Shape, 'the shape of a part', InvalidSceneError)
 
-    # equal pinocchio.SE3 objects have different hashes
+    # not hashable, because equal pinocchio.SE3 objects have different hashes
     __hash__ = None  # type: ignore[assignment]
 
 

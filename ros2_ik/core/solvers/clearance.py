@@ -16,15 +16,15 @@ from ros2_ik.core.solvers.solver import Attempt, Budget
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 from ros2_ik.core.status import ExitFlag
 
-# minimum distance that a push requires for each pair of bodies [m]
+# minimum distance of each pair of bodies in `Clearance.pusher` [m]
 GAP = 2e-3
-# a push ignores pairs farther apart than this [m]
+# `Clearance.pusher` ignores pairs farther apart than this [m]
 INFLUENCE_DISTANCE = 0.15
-# a tip's contact is unavoidable if it is deeper, by more than this, than tolerances can undo [m]
+# depth beyond what tolerances can undo, above which a tip's contact is unavoidable [m]
 UNAVOIDABLE_DEPTH = 1e-4
-# With restarts and without costs, every eighth colliding solution is pushed. Pushing all solutions
-# doubles the time of searches for blocked targets of a UR5. Pushing none doubles the time of
-# searches for targets near obstacles, and makes more solutions end far from the seed.
+# With restarts and without costs, `Clearance` pushes every eighth colliding solution. Pushing all
+# solutions doubles the time of searches for blocked targets of a UR5. Pushing none doubles the
+# time of searches for targets near obstacles, and makes more solutions end far from the seed.
 PUSH_INTERVAL = 8
 # norm of one step of a self-motion, over all joints [rad, m]
 STEP_LENGTH = 0.5
@@ -40,10 +40,10 @@ class Clearance:
     """
     Moves colliding solutions of one problem out of contact.
 
-    If the problem has only targets, more active columns than rows and no active floating joint,
-    `SelfMotion` moves its solutions. Otherwise solutions are pushed: `sqp` descends from the
-    solution, with minimum distances as constraints. With `restarts` and without costs, only every
-    eighth colliding solution is pushed.
+    `SelfMotion` moves the solutions of problems without constraints, costs or active floating
+    joints, and with fewer target rows than active degrees of freedom. Solutions of other problems
+    are pushed: `sqp` descends from the solution, with minimum distances as constraints. With
+    `restarts` and without costs, only every eighth colliding solution is pushed.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:
@@ -82,8 +82,8 @@ class SelfMotion:
 
     If the targets have fewer rows than the robot has active joints, each solution lies on a curve
     (or surface) of solutions. Two walks follow the curve, one in each direction, until a solution
-    has no contact, or MAX_STEPS or the budget is used up. One walk alone ends at joint limits and
-    at a step that finds no solution. No walk starts near a visited solution.
+    has no contact, or MAX_STEPS or the budget is used up. Each walk also ends if a step finds
+    no solution, or hardly moves the joints (at limits). No walk starts near a visited solution.
 
     Measured for a Panda among boxes, where the descent from a near seed ends in contact: a third
     of the solutions are far from the seed without self-motion, and 10 % with self-motion, which
@@ -133,8 +133,8 @@ def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
     """
     Return the contacts at q (nq,) that no values of the active joints avoid.
 
-    These are contacts between bodies that no active joint can separate. With `at_targets`, q and
-    all solutions must be within the tolerances of the targets. Contacts between bodies fixed to a
+    These are contacts between bodies that no active joint can separate. `at_targets` states that q
+    and all solutions are within the tolerances of the targets. Contacts between bodies fixed to a
     tip (a gripper, an attached object) and bodies fixed to the world are then unavoidable, too, if
     they are deep enough.
     """

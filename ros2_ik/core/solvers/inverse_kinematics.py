@@ -282,7 +282,7 @@ class InverseKinematics:
         """
         Add sum w (q - q_nominal)^2, without a factor 1/2, like Drake's AddQuadraticErrorCost.
 
-        `q_nominal` is an array of all joints, or a mapping with the joints that the cost counts.
+        `q_nominal` is an array of all joints, or a mapping from the joints in the cost to values.
         `weight` is one number, one number for each of these joints, or a matrix.
         """
         names = list(q_nominal) if isinstance(q_nominal, Mapping) else None
@@ -327,7 +327,7 @@ class InverseKinematics:
         """
         Solve from a seed, and set `configuration` to `best_q`.
 
-        The options are those of the function `solve`. Joints missing in the seed start at
+        The options are those of the function `solve`. Joints missing from the seed start at
         `robot.neutral`, locked joints at their locked values.
         """
         solution = solve(self._problem(seed), **options)

@@ -136,13 +136,13 @@ class Screw(RelativeFunction):
 
 class TargetGroup(NamedTuple):
     """
-    The targets that share active joints, and these joints: the input of one compiled search.
+    Input of one compiled search: targets that share active joints, and these joints.
 
     Targets of two arms on a fixed torso form two groups: each arm restarts alone, as a random
     start that suits one arm rarely suits the other.
     """
 
-    # the arguments `numbers` to `bases` of `find_poses`, for the group's own program
+    # the arguments of `find_poses` from `numbers` to `bases`, for the group's own program
     arrays: tuple[Array | Indices, ...]
     # indices of the group's joint values in the active values
     values: Indices | slice

@@ -23,7 +23,7 @@ class ProblemRows:
     `hard` has the error functions of the targets (zero at the target) and the `form` of each
     constraint; `program` also has the functions of the costs. `rows` (k,) are the indices of the
     hard rows with a finite bound. `bounds` (4, k) has their lower bounds, upper bounds, tolerances
-    to aim at, and scales: 1 for constraints; for targets, the weight divided by the largest.
+    to aim at, and scales (constraints: 1; targets: the weight divided by the largest weight).
     `of_target` returns the error function of a target, by default `target.function`.
     """
 
@@ -95,7 +95,7 @@ class ProblemRows:
                 (cost, (r @ factor * counts + linear) @ J))
 
     def bound_residuals(self, f: Array) -> Array:
-        """Return the changes (k,) that bring hard rows f (k,) to their bounds; 0 inside."""
+        """Return the changes (k,) that bring hard rows f (k,) within their bounds."""
         residual: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
         # clamp, because squares of very large numbers overflow
         return np.minimum(np.maximum(residual, -MAX_VIOLATION), MAX_VIOLATION)
@@ -107,7 +107,7 @@ def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
     largest = max([float(target.weights.max()) for target in targets], default=1.0)
     for k, target in enumerate(targets):
         counted, part = target.counted, bounds[:, 6 * k:6 * k + 6]
-        # rows with a weight above 0 are equalities, rows of free axes have no bounds
+        # rows with a weight above 0 are equalities; rows of free axes have no bounds
         part[1] = np.where(counted, 0.0, np.inf)
         part[0] = -part[1]
         part[3] = np.where(counted, target.weights, 1.0) / largest

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _ADJECTIVES = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _MAX_NAMES = 3
-TRIAL_RESTARTS = 20        # of each trial search with freed axes, which takes a few milliseconds
-TRIAL_ITERATIONS = 2000    # of each trial search with freed axes
+TRIAL_RESTARTS = 20        # restarts of a trial search with freed axes (a few milliseconds long)
+TRIAL_ITERATIONS = 2000    # maximum number of iterations of a trial search with freed axes
 # rotation axes by their index in the weights of a target
 ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}
 

@@ -25,7 +25,7 @@ COST_TOLERANCE = 1e-10
 
 
 class Stopped(Exception):
-    """Raised in SciPy's callback to end its run."""
+    """Raised in a callback to end SciPy's run."""
 
     def __init__(self, flag: ExitFlag) -> None:
         super().__init__(flag.name)
@@ -146,7 +146,7 @@ class BFGSGradientProjection(Solver):
     L-BFGS-B on the active joints, the counterpart of MATLAB's BFGS solver.
 
     Minimizes 1/2 |violation|^2 of the weighted hard rows, MATLAB's objective. A descent takes at
-    most ITERATIONS iterations. It ends as soon as the hard rows hold, or where no component of the
+    most ITERATIONS iterations. It ends as soon as the hard rows hold, or when no component of the
     projected gradient exceeds `gradient_tolerance`.
 
     Source: Byrd et al., "A limited memory algorithm for bound constrained optimization", SIAM J.

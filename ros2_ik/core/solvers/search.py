@@ -147,7 +147,7 @@ class Search:
 
     @property
     def finished(self) -> bool:
-        """True if no further attempt is needed or allowed; if so, reading it ends the search."""
+        """True if no further attempt is needed or allowed; reading True ends the search."""
         if self.ended is None and self._is_over():
             if self.attempts and (self.options.select == 'cost' or not self.accepted):
                 self._add_acceptable_seeds()
@@ -364,8 +364,8 @@ class Search:
         options, checker = self.options, self.problem.checker
         assert checker is not None
         self.n_touching += 1
-        # at the first contact, look for contacts that all solutions have; not at targets with
-        # `approximate`: a solution beside a blocked target may be free of contact
+        # at the first contact, look for contacts that all solutions have. With `approximate`,
+        # ignore the targets: a solution beside a blocked target may be free of contact.
         if self.n_touching == 1:
             self.unavoidable = unavoidable_contacts(self.problem, checker, touching.attempt.q,
                                                     at_targets=options.approximate is None)
@@ -440,7 +440,7 @@ def chosen_solver(solver: str, problem: IKProblem) -> tuple[str, str]:
 
 
 def seeds_of(problem: IKProblem, seeds: object) -> list[Array]:
-    """Return a list of seeds (nq,) from one or several joint values; raises InvalidStateError."""
+    """Convert one or several sets of joint values to seeds (nq,); raises InvalidStateError."""
     found = as_list(seeds)
     if not found:
         raise InvalidStateError(f'seeds must be a list of joint values, not {seeds!r}')

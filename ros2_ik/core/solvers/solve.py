@@ -99,7 +99,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
 @dataclass(frozen=True, eq=False)
 class PoseSolver:
     """
-    Solves for target poses of the same `tips` in a loop, with all preparations done once.
+    Finds joint values for a sequence of target poses of `tips`; all preparations are done once.
 
     The fields are arguments of `solve_pose`, which caches 32 PoseSolvers by all of them except
     `scene` and `options`. `options` apply to each search.
@@ -199,7 +199,7 @@ def _hashable(value: object) -> Any:
 
 
 def _frame_names(*named: object) -> list[str]:
-    """Return all names in the arguments, each a name, a list of names, or another value."""
+    """Return all names in arguments that are names, lists of names or other values."""
     given = [[one] if isinstance(one, str) else as_list(one) or [] for one in named]
     return [name for names in given for name in names if isinstance(name, str)]
 

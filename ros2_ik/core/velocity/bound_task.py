@@ -1,8 +1,4 @@
-"""
-Tasks bound to a velocity program: changes of target, velocity, weight and gain.
-
-Limbs are groups of joints that are coupled by tasks.
-"""
+"""Tasks bound to a velocity program, and limbs: groups of joints that tasks couple."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -120,9 +116,10 @@ def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice
     """
     Return the limb of each tangent-space column at each level (levels, nv), and of each row.
 
-    `levels` has, for each priority and then for hard and scaled tasks, bound functions with the
-    slice of their rows. Two joints are in one limb if a row of that level depends on both, or if a
-    chain of such rows connects them. The number of a limb is one of its columns.
+    `levels` has one item for each priority, and a last item for hard and scaled tasks: bound
+    functions, each with the slice of its rows. At a level, two joints are in one limb if a row
+    depends on both, or if a chain of such rows connects them. The number of a limb is one of its
+    columns.
     """
     # connected components by relabelling: initially each joint is a limb of its own
     of_joints = np.tile(np.arange(robot.nv), (len(levels), 1))

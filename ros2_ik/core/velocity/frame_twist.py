@@ -49,7 +49,7 @@ class RollingContact(RelativeFunction):
 
     `frame` is the wheel's hub, and z its height above the floor, the plane z = 0 of `relative_to`.
     The rows are along the axes of `relative_to`. The rates of rows x and y are the slip velocity.
-    Their values are always 0, because slip is not the derivative of a function of joint values.
+    Their values are 0, because slip velocity is not the derivative of a function of joint values.
     """
 
     frame: Frame

@@ -192,10 +192,10 @@ class CollisionBarrier(Barrier):
     """
     Barrier that keeps all pairs of a collision checker at least `margin` [m] apart.
 
-    A step may fall short of the margin by 10 %. The quadratic program has rows for pairs that a
-    few steps could bring to the margin, but for no more than the 40 nearest. For a changed scene,
-    call `VelocityProgram.set_scene`: it replaces the checker and sets the velocities of moving
-    objects. `options` are those of `Barrier`.
+    A step may fall short of the margin by up to 10 %. The quadratic program has rows for pairs
+    that a few steps could bring to the margin, but for no more than the 40 nearest. For a changed
+    scene, call `VelocityProgram.set_scene`: it replaces the checker and sets the velocities of
+    moving objects. `options` are those of `Barrier`.
     """
 
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *,

@@ -109,7 +109,7 @@ class Task:
                 and self.target is not None and not self.target.any())
 
     def toward(self, reference: object, robot: Robot) -> 'Task':
-        """Return a copy bound to the robot, whose function has another reference."""
+        """Return a copy that has another reference and is bound to the robot."""
         task, spec = copy(self.unbound), self.unbound.function.spec
         changed: Any = {spec.reference_field: reference}
         task.function = replace(spec, **changed)   # type: ignore[type-var]

@@ -38,7 +38,7 @@ class StepNumbers(NamedTuple):
 
 
 class ProgramNames(NamedTuple):
-    """Names of tasks, barriers, limits and joints of a velocity program, with their rows."""
+    """Names in a velocity program: tasks, barriers and limits with rows, joints by column."""
 
     targets: tuple[tuple[str, slice], ...]      # tasks that have a target
     rows: tuple[tuple[str, slice], ...]         # tasks, barriers of functions, limits of frames

@@ -35,7 +35,7 @@ class MockController(Node):
         self.active = False
 
     def activate(self) -> None:
-        """Start to receive commands."""
+        """Start receiving commands."""
         self.active = True
 
     def deactivate(self) -> None:

@@ -70,7 +70,7 @@ class TrajectoryController(MockController):
         self.trajectory = None
 
     def activate(self) -> None:
-        """Start to receive commands; earlier commands are ignored."""
+        """Start receiving commands; earlier commands are ignored."""
         super().activate()
         self._last_update = 0
 
@@ -102,7 +102,7 @@ class TrajectoryController(MockController):
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
     def _measured(self) -> tuple[Array, Array]:
-        """Return measured positions and velocities, (n,) each, per second of controller time."""
+        """Return measured positions (n,), and velocities (n,) per second of controller time."""
         position, velocity = self.hardware.position, self.hardware.velocity
         return (np.array([position[joint] for joint in self.joints]),
                 np.array([velocity[joint] for joint in self.joints]) / self.hardware.time_scale)
@@ -175,7 +175,7 @@ class GoalServer:
             self._check_tolerances(now - trajectory.end)
 
     def _check_tolerances(self, late: int) -> None:
-        # path tolerances hold before the end, goal tolerances after it; `late`: time after it [ns]
+        # path tolerances apply before the end, goal tolerances after; `late`: time after it [ns]
         request, errors = self._goal.request, self._errors()
         path = _tolerances(request.path_tolerance, errors)
         end = _tolerances(request.goal_tolerance, errors)

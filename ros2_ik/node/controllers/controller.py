@@ -108,7 +108,7 @@ class Controller(ABC):
 
     @abstractmethod
     def start(self, motion: Motion, start_delay: float) -> None:
-        """Send a motion to start after `start_delay` [s]; until then, joints move to its start."""
+        """Send a motion that starts in `start_delay` [s]; until then, joints move to its start."""
 
     def _begin(self, motion: Motion, braking: bool, start_delay: float = 0.0) -> None:
         if not braking:
@@ -153,7 +153,7 @@ class Controller(ABC):
         return self.motion.at(moment - self.start_time)
 
     def resting(self) -> Array | None:
-        """Return the commanded rest positions (n,), None if moving or without a motion."""
+        """Return the commanded rest positions (n,), or None while moving or without a motion."""
         is_resting = self._motion and self.context.now() >= self.rest_at
         return self.motion.goal if is_resting else None
 

@@ -129,7 +129,7 @@ class Mesh(Shape, kind='mesh'):
         """
         Return whether any of k bodies is inside the volume that the triangles enclose.
 
-        `bodies` (k, n, 3) has n points of each body. No body's surface may cross the triangles.
+        `bodies` (k, n, 3) has n points of each body. Their surfaces must not cross the triangles.
         """
         # cheap tests first: a body is inside only if all its points are in the bounding box ...
         box = self.geometry.aabb_local
@@ -147,7 +147,7 @@ class Mesh(Shape, kind='mesh'):
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
-        """A volume for each closed surface, and one for all open surfaces together."""
+        """The enclosed volumes, at most MAX_PIECES; for the split of the mesh see `solids_of`."""
         return [Enclosure(self.vertices[triangles])
                 for triangles in solids_of(self.vertices, self.triangles, MAX_PIECES)]
 

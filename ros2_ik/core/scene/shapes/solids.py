@@ -145,7 +145,7 @@ class HalfSpace(_PlaneShape, kind='half_space'):
 
     @cached_property
     def geometry(self) -> coal.Halfspace:
-        # coal 3.0 misses 40 % of the contacts with an octree for a normal exactly along an axis
+        # with a normal exactly along an axis, coal 3.0 misses 40 % of the contacts with an octree
         return coal.Halfspace(np.where(np.equal(self.normal, 0.0), EPSILON, self.normal),
                               self.offset)
 
@@ -162,7 +162,7 @@ class Plane(_PlaneShape, kind='plane'):
 @dataclass(frozen=True, eq=False)
 class OcTree(Shape, kind='octree'):
     """
-    Occupied cells of a grid with edge `resolution` [m]: the cells that contain `points` (n, 3).
+    Grid cells of edge length `resolution` [m] that contain `points` (n, 3) [m].
 
     Represented by coal.OcTree, whose distance queries are slow.
     """
