@@ -176,7 +176,7 @@ def run() -> int:
     """Run the node until a signal ends it; return the exit code."""
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    # rclpy raises various types, for example if the log directory is not writable
+    # rclpy raises various exceptions, for example if the log directory is not writable
     except Exception as error:
         return _refuse(f'ROS does not start: {error}')
     # compile before the node offers services, so that the first answers are not delayed
@@ -191,7 +191,7 @@ def run() -> int:
     ending = threading.Event()
     for number in SIGNALS:
         signal.signal(number, lambda *_: ending.set())
-    # with Python's default of 5 ms, the pool's thread would pass on answers late
+    # with Python's default interval of 5 ms, the pool's thread would pass on answers late
     sys.setswitchinterval(2e-4)
     # the objects loaded so far stay; each garbage collection over them would take 50 ms
     gc.freeze()

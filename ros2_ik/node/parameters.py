@@ -1,4 +1,4 @@
-"""The node's parameters: definitions, and checks of values at the start and at changes."""
+"""The node's parameters: definitions, and checks of values at start-up and on changes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _TYPES = {bool: 'a truth value (true or false)', int: 'a whole number',
 
 
 class ParameterError(ValueError):
-    """Invalid value of a parameter; the text has the name, the value and the valid values."""
+    """Invalid value of a parameter; the text states the reason."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
 
 
 def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
-    """Yield the specs of those parameters among `given` whose names are joint_limits.<joint>.*."""
+    """Yield the specs of the joint limits (LIMITS) among the `given` names of parameters."""
     for name in given:
         found = LIMIT.fullmatch(name)
         joint, _, most, has = found.groups() if found else ('', '', '', '')

@@ -1,7 +1,7 @@
 """
 Modules that the fork server imports before its first fork, so that its processes start quickly.
 
-The imports take seconds. If the node ends in this time, this process must end as well.
+The imports take seconds. If the node ends meanwhile, this process must end as well.
 """
 
 import gc

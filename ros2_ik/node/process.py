@@ -17,8 +17,8 @@ def ensure_fork_server() -> None:
     """Start the fork server of the workers and the servo, unless it is running."""
     # before signals are blocked, since starting the resource tracker unblocks them
     resource_tracker.ensure_running()
-    # Ctrl-C and systemd signal all processes, but only the node may react: all processes that the
-    # fork server starts inherit the mask; the servo and the workers finish their work
+    # Ctrl-C and systemd signal all processes, but only the node may react: the fork server and its
+    # processes inherit this signal mask, so that the servo and the workers finish their work
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     multiprocessing.set_forkserver_preload([PRELOAD])
     forkserver.ensure_running()

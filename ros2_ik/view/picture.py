@@ -53,7 +53,7 @@ class Panel:
     A panel of a picture: a robot at `q` (nq,) and a text above it.
 
     `color` replaces the robot's own colours. `targets` are poses (4, 4), drawn as coordinate
-    frames. Contacts are drawn in red and named below the text.
+    frames. Contacts are drawn in red and named below the title.
     """
 
     q: Array

@@ -36,8 +36,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     then holds the position, is inactive, or follows the other client.
 
     To brake, this node sends another goal, since the controller stops in one step after a cancel.
-    A goal is cancelled in two cases only: the controller accepts it after its motion has ended,
-    failed, or been stopped before the joints moved; or it rejects the motion's braking goal.
+    This node cancels a goal in two cases only: if the goal is accepted after its motion has ended,
+    failed, or been stopped before the joints moved; or if the motion's braking goal is rejected.
     """
 
     default_topic = '{}/follow_joint_trajectory'
@@ -117,7 +117,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                 self.stop(*withdrawn[1:])
         elif is_of_motion:
             del self._goals[name]
-            # not for a rejected braking goal, which is sent only after the motion was accepted
+            # False for a rejected braking goal, which is sent only after the motion was accepted
             self.refused = bool(self._withdrawn) or not self._braking
             self.release(f"controller '{self.name}' rejected the trajectory; see its log")
             # if the braking goal was rejected, the motion's goal would run unsupervised

@@ -36,7 +36,7 @@ class RobotControllers:
         if shared := self.controllers_of(joints):
             raise IKError(f"it has joints of controller '{shared[0].name}'")
         new = KINDS[kind](name, joints, topic, context)
-        # both would follow each command on the topic, unless commands name the joints
+        # both controllers would follow each command on the topic, unless commands name joints
         for other in self.controllers:
             if other.topic == new.topic and not (new.names_joints and other.names_joints):
                 new.close()

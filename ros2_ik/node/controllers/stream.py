@@ -28,9 +28,9 @@ _PLAYER_NUMBERS = count()
 
 
 class Stream(Controller):
-    """Sends motions to the servo's process, so that the node's callbacks delay no commands."""
+    """Sends motions to the servo's process, so that the node's callbacks cannot delay commands."""
 
-    # hold the start first: otherwise, if the first commands are lost, the next one is a step
+    # hold the start first: if the first commands of a motion were lost, the next would be a step
     min_start_delay = 0.1
 
     def __init__(self, *arguments: Any) -> None:
@@ -97,7 +97,7 @@ class JointStateOutput(ServoOutput):
     message_type = JointState
 
     def concerns(self, message: JointState) -> bool:
-        # simulators refuse a message in which a joint has no number
+        # simulators refuse a message in which no array has a value for each joint
         is_complete = len(message.name) in (len(message.position), len(message.velocity),
                                             len(message.effort))
         return is_complete and not set(self.joints).isdisjoint(message.name)
@@ -142,8 +142,8 @@ class PositionController(Stream):
     Streams positions in the order of the controller's parameter `joints`.
 
     If the controller has no such parameter, or is not running, the order is that of the group. If
-    the controller is running, but does not return the parameter, nothing is sent: in a wrong
-    order, joints would move to positions meant for other joints.
+    the controller is running, but does not answer the query, nothing is sent: in a wrong order,
+    joints would move to positions meant for other joints.
     """
 
     default_topic = '{}/commands'
@@ -182,7 +182,7 @@ class PositionController(Stream):
         self._order = tuple(self.joints.index(joint) for joint in theirs)
 
     def _controller_listens(self) -> bool:
-        """Return whether the controller's node, or an unnamed node, subscribes to the topic."""
+        """Return whether the controller's node or one of unknown name subscribes to the topic."""
         return any(name == self._node_name or name.endswith(f'/{UNKNOWN}')
                    for name in listening_nodes(self.context.node, self.topic))
 

@@ -82,7 +82,7 @@ class CommandTopic:
 
         `others` subscriptions belong to other processes of this program, and do not count.
         """
-        # the first subscriber found may be a recorder, and the controller may miss commands
+        # the first subscriber found may be a recorder: the controller would miss the commands
         if not self._is_connected:
             self._is_connected = (self._controller_listens()
                                   or time.monotonic() >= self._connected_at)

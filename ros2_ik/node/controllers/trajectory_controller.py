@@ -90,7 +90,7 @@ class JointTrajectoryController(Controller):
         self._commands = CommandTopic(
             context, JointTrajectory, f'{namespace}/joint_trajectory' if self.is_action
             else self.topic, 10, self.on_foreign_command)
-        # does not need control_msgs: the type of the goal states is in action_msgs
+        # control_msgs is not needed: the type of the goal states is in action_msgs
         self._action = self.topic if self.is_action else f'{namespace}/follow_joint_trajectory'
         self._goal_states = context.node.create_subscription(
             GoalStatusArray, f'{self._action}{STATUS}', self._on_goal_states, STATUS_QOS,
@@ -120,7 +120,7 @@ class JointTrajectoryController(Controller):
         return self.under_way() or self._commands.no_subscriber()
 
     def under_way(self) -> str:
-        """Return the reason to refuse motions if another client's is under way, else ''."""
+        """Return the reason to refuse motions if another client's motion is under way, else ''."""
         if self.foreign_goal:
             return f'nothing was moved: another client has a goal under way on {self.foreign_goal}'
         # joint_states do not suffice: a moving arm is at rest for a moment when it reverses
@@ -132,7 +132,7 @@ class JointTrajectoryController(Controller):
 
     @property
     def foreign_goal(self) -> str:
-        # the last goal states remain stored after the controller was killed
+        # this node keeps the last goal states even after the controller was killed
         present = self._has_foreign_goal and self.context.node.count_publishers(
             self._goal_states.topic_name)
         return self._action if present else ''
@@ -162,7 +162,7 @@ class JointTrajectoryController(Controller):
     # -- commands -------------------------------------------------------------------------
 
     def start(self, motion: Motion, start_delay: float) -> None:
-        # the message begins with `start_delay` seconds, in which joints reach the motion's start
+        # the trajectory gives the joints `start_delay` seconds to reach the motion's start
         self._begin(motion, braking=False, start_delay=start_delay)
         self.send_trajectory(trajectory_message(motion, start_delay))
         self._sent_at = self.context.now()
@@ -189,7 +189,7 @@ class JointTrajectoryController(Controller):
         return found.path_error <= PATH_TOLERANCE and round(found.delay, 3) <= TYPICAL_DELAY
 
     def _tracking(self) -> Tracking:
-        # the motion may have begun before `start_time`, at most by the goal's response time
+        # the motion may have begun before `start_time`, by at most the goal's response time
         return tracking(self.joints, self.commanded, self.context.joint_states,
                         -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
 
@@ -213,7 +213,7 @@ class JointTrajectoryController(Controller):
         now, motion, measured = self.context.now(), self.motion, self._measured()
         on_path, reversible = True, list[MotionState]()
         if measured:
-            # the state nearest to the measured positions, of those commanded so far
+            # of the states commanded so far, the one nearest to the measured positions
             nearest = motion.at(nearest_time(motion, measured.position,
                                              min(now - self.start_time, motion.duration)))
         if measured is None or self._follows():
@@ -226,8 +226,8 @@ class JointTrajectoryController(Controller):
                 reversible = [nearest._replace(position=measured.position)]
         else:
             at = measured
-            # If the joints move on the path, the controller is slow, its command near the joints.
-            # In all other cases the controller may start at its last command.
+            # If the joints move on the path, the controller is slow, and its command is near the
+            # joints. In all other cases the controller may start at its last command.
             on_path = bool(at.velocity.any()) and bool(
                 np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)
             # the joints move on until the controller receives the message
@@ -236,7 +236,7 @@ class JointTrajectoryController(Controller):
                 others.append(nearest)
             else:
                 reversible = [self.commanded(now)]
-        # on a curve, a joint may have opposite velocities in these states: it must reverse
+        # on a curve, a joint may have opposite velocities in these states: let joints reverse
         if motion.is_curved:
             others, reversible = [], [*others, *reversible]
         braking = braking_motion(self.joints, at.position, at.velocity, limits, others, reversible)
@@ -302,7 +302,7 @@ def seconds_of(point: JointTrajectoryPoint) -> float:
 
 
 def _is_regular(message: JointTrajectory, joints: Sequence[str]) -> bool:
-    """Return whether a controller of these joints accepts a trajectory, whatever its setting."""
+    """Return whether a controller of these joints accepts a trajectory, whatever its settings."""
     n, points = len(joints), message.points
     return (sorted(message.joint_names) == sorted(joints)
             and all(len(one.positions) == n and not one.effort

@@ -141,7 +141,7 @@ class Endpoint:
 
     async def when_ready(self, read: Callable[[], T]) -> T:
         """
-        Wait a few seconds for a first robot or new collision geometry, then return `read()`.
+        Wait up to a few seconds for a first robot or new collision geometry, then return `read()`.
 
         In the first second after the subscription to TF, `read` is retried if it raises
         RequestError for a missing transform.

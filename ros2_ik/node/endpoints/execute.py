@@ -55,7 +55,7 @@ class Execute(Endpoint):
         response.success = not moves
         response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
             count, f'{count} motions are being stopped')
-        # the count can include a motion of this node that waits until the other client's ends
+        # `count` can include a motion of this node that waits for the other client's motion to end
         if moves:
             response.message = (f'{response.message}; but {moves}' if count
                                 else f'no motion was stopped: {moves}')

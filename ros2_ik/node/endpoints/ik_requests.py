@@ -241,7 +241,7 @@ class IKEndpoint(Endpoint):
 
 def _run_slice(search: Search) -> bool:
     """
-    Run a search with FAST_SOLVER for up to SLICE, no other; return whether it finished.
+    Run a search for up to SLICE if its solver is FAST_SOLVER; return whether it finished.
 
     SLICE is CPU time, so that a busy machine does not shorten it.
     """

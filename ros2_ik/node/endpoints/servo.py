@@ -31,7 +31,7 @@ from ros2_ik.srv import SwitchServo
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
 # time for the servo's process to start on a busy computer, or for the arm to come to rest [s]
 STATE_CHANGE_TIMEOUT = 20.0
-# maximum number in new meshes while the servo is on; 5,000 triangles take 30 ms to prepare
+# maximum number of triangles in new meshes while the servo is on; 5,000 take 30 ms to prepare
 MAX_NEW_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
@@ -110,7 +110,7 @@ class Servo(Endpoint):
             return 'the start is cancelled' if self._switching else 'the servo was off'
         owner = self.motions.servo
         self._end('switched off')
-        # meanwhile another client may switch the servo on again, with another owner
+        # meanwhile another client may switch the servo on again, which creates a new owner
         await self._until(lambda: self.motions.servo is not owner, 'come to rest')
         return 'the servo is off, the arm at rest'
 
@@ -142,7 +142,7 @@ class Servo(Endpoint):
             # switching off during the awaits above cancels this switch, like a stop
             if self._off_requests != off_requests:
                 raise RequestError(Status.PREEMPTED, 'the servo was switched off meanwhile')
-            # joints of the controllers outside of the group get the velocity limit 0
+            # the controllers' joints outside of the group get the velocity limit 0
             moved = np.array([scaling * (joint in joints) for joint in owner.joints])
             q = np.array(self.current_state.start(robot, {}, frozenset(owner.joints)).q)
             self._session_request = SessionRequest(

@@ -204,7 +204,7 @@ class MotionExecution:
     # -- rest -----------------------------------------------------------------------------
 
     def _outcome_at_end(self) -> Outcome | None:
-        """Return the outcome if the arm is at rest or the timeout has passed, else None."""
+        """Return the outcome at rest, or if a stopped arm is not at rest in time; else None."""
         # another client may move the joints of released controllers
         ours = [one for one in self.controllers if not one.released]
         joints = [joint for one in ours for joint in one.joints]

@@ -134,8 +134,8 @@ class MotionExecutor:
         """
         Reserve joints for the servo, wait until they rest, and return an execution that owns them.
 
-        Motions of these joints are refused until `release_from_servo`. `stops` is the value of the
-        attribute at the request; the servo's collision check depends on the `checked` joints.
+        Motions of these joints are refused until `release_from_servo`. `stops` is the value of
+        `self.stops` at the request; the servo's collision check depends on the `checked` joints.
         Raises RequestError if the joints cannot be moved now, if all motions have been stopped
         since the request, or if a motion under way moves any of the joints or `checked` joints.
         """
@@ -168,7 +168,7 @@ class MotionExecutor:
     # -- start of a motion ----------------------------------------------------------------
 
     def _acquire_joints(self, request: MotionRequest) -> MotionExecution | None:
-        """Return an execution that owns its joints, None if they are at the goal already."""
+        """Return an execution that owns its joints, None if `read_goal` finds no joint to move."""
         goal = read_goal(request, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
         if not goal:

@@ -21,7 +21,7 @@ class PathChecks:
 
     def recheck(self, execution: MotionExecution) -> None:
         """
-        Check the remaining path of a motion for RECHECK_SLICE, if the scene has changed.
+        Check the remaining path of a motion for up to RECHECK_SLICE, if the scene has changed.
 
         Stop the motion if its path is blocked. Raises RequestError or InvalidSceneError.
         """

@@ -28,7 +28,7 @@ from ros2_ik.node.state.joint_states import JointStates
 def read_goal(request: MotionRequest, controllers: RobotControllers, measured: JointStates,
               tolerance: float) -> dict[str, float]:
     """
-    Return the goal positions of the joints that controllers move; {} if there are none.
+    Return the goal positions of the group's joints that controllers move; {} if there are none.
 
     A joint outside of the group, or without a controller, must be within `tolerance` of its goal
     already. Raises RequestError.

@@ -21,7 +21,7 @@ class Tracking(NamedTuple):
 
     `delay` [s] is the common delay at which the joints fit the commanded path best; `path_error`
     is the worst joint's distance from the path at that delay [rad, m]. `error` (n,) is each
-    joint's distance from its own nearest command between `most` [s] ago and -`least` [s] ahead.
+    joint's distance from the range of its commands from `most` [s] ago to -`least` [s] ahead.
     """
 
     delay: float

@@ -50,7 +50,7 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
     if not np.isfinite(values).all():
         raise invalid(f'the twist has a number that is not finite: {values.tolist()}')
     parameters = follower.request.parameters
-    # one factor scales both velocities to their limits; unlike squares, hypot does not overflow
+    # one factor keeps both velocities within their limits; unlike squares, hypot does not overflow
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
                  math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
     slowed: Array = values / faster
@@ -85,6 +85,6 @@ def _frame(message: PoseStamped | TwistStamped, follower: Follower) -> pin.SE3:
 
 
 def _no_tf(_: Robot, frame: str) -> Reference:
-    # messages of TF would delay steps of the servo
+    # receiving TF would delay the servo's steps
     raise LookupError('the servo follows commands in frames of the robot and of the scene, not of '
                       'TF')

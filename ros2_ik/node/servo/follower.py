@@ -88,13 +88,13 @@ class Follower:
         self.command: Command | None = None
         self.scene, checker = request.scene, self._checker(request.scene)
         joints = request.joints
-        # joints of the controllers outside of the group have the velocity limit 0
+        # the controllers' joints outside of the group have the velocity limit 0
         self.moved = [name for name, limit in zip(joints, request.velocity, strict=True) if limit]
         self._frame, self._slow_time = robot.frame_id(request.tip or robot.root_frame), 0.0
         self._moved_v_indices = self.v_indices[request.velocity > 0]     # of `moved`
         self._under_six_dof = request.mode == 'twist' and len(
             {*self.moved} & robot.moving_joints(request.tip)) < 6
-        # axes x y z rx ry rz that the tip must follow; with fewer than six joints, no rotations
+        # axes x y z rx ry rz in which the tip must follow; no rotations with fewer than six joints
         self._required_axes = np.array(request.dimensions)
         self._required_axes[3:] &= not self._under_six_dof
         # The limits of the tip's velocity apply per axis. With the factor 1/sqrt(3), the norm of
@@ -146,7 +146,7 @@ class Follower:
         return program
 
     def _carrier(self) -> str | None:
-        """Return the joint that carries the tip's first servoed joint, None for the root frame."""
+        """Return the parent of the first servoed joint before the tip, None for the root frame."""
         # motion of the joints before the first servoed joint is not part of the tip's velocity
         model = self.robot.model
         chain = model.supports[model.frames[self.robot.frame_id(self.request.tip)].parentJoint]
@@ -346,7 +346,7 @@ class Follower:
         return moved
 
     def _condition(self, q: Array) -> float:
-        """Return the condition number of the Jacobian's rows of the axes that must be followed."""
+        """Return the condition number of the Jacobian's rows for the required axes."""
         J = self._jacobian(q)[self._required_axes]
         return float(np.linalg.cond(J)) if len(J) else 1.0
 

@@ -38,11 +38,11 @@ from ros2_ik.node.state.motion_clock import MotionClock
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
 SERVO_PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
-IDLE_PERIOD = 0.05  # between two checks for messages of the node without session and player [s]
+IDLE_PERIOD = 0.05  # period of the loop with neither session nor player [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
-# after this time without calls of the node [s], commands are ignored: a stop might be lost
+# after this time without calls from the node [s], commands are ignored: a stop might be lost
 NODE_TIMEOUT = 1.0
 REFUSAL_TIME = 0.5     # time for which the status shows a refused command [s]
 # best effort matches every publisher; the depth is 1, since only the newest command counts
@@ -61,8 +61,8 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     compile_all()
     # only now: at real-time priority, loading would stall the driver and the node for a second
     _raise_priority()
-    # No shared memory: if this process is killed, Fast DDS may leave segments in which the next
-    # process receives nothing (eProsima/Fast-DDS#5053). No effect with discovery range LOCALHOST.
+    # UDP only: if this process is killed, Fast DDS may leave shared memory through which the next
+    # process receives nothing (eProsima/Fast-DDS#5053). Ignored with discovery range LOCALHOST.
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
@@ -132,7 +132,7 @@ class Loop:
         due = time.monotonic()
         while not self._pipe_closed or self._session:
             period = self._session.dt if self._session else self._period
-            # missed steps are skipped
+            # missed periods are skipped
             due = max(due + period, time.monotonic())
             # at least MIN_SPIN_TIME for joint_states and commands, even if steps are late
             until = max(due, time.monotonic() + MIN_SPIN_TIME)
@@ -179,7 +179,7 @@ class Loop:
             self._pipe_closed = True
         for method, arguments in calls:
             self._called_at = time.monotonic()
-            # this may fail, for example for a scene without a possible collision checker
+            # this may fail, for example if no collision checker can be created for a scene
             self._attempt(partial(method, self, *arguments), self._fail)
         if self._pipe_closed:
             # streamed motions stop without braking, since nothing supervises them (docs/safety.md)

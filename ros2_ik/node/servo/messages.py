@@ -15,7 +15,7 @@ WAITS = 'waits for joint_states and for the controllers'
 
 
 class Knot(NamedTuple):
-    """Joint positions and velocities (n,) at `time` [ns]; encoders need node time."""
+    """Joint positions and velocities (n,) at `time` [ns]; for encoders, on the node's clock."""
 
     time: int
     position: Array

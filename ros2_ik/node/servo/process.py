@@ -88,6 +88,6 @@ class ServoProcess:
 
 def _start(wait: float, servo_end: Connection, *arguments: object) -> None:
     time.sleep(wait)
-    # close the process's end of the pipe here, so that it is open only in the process
+    # close the servo's end of the pipe here, so that it is open only in the servo's process
     with servo_end:
         start_process(serve_servo, servo_end, *arguments)

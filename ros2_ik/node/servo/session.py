@@ -225,7 +225,7 @@ class Session:
             self._knots.popleft()
 
     def _publish(self) -> None:
-        """Publish the last step to streams; recent knots and the rest knot to all others."""
+        """Publish the last step to streams, and recent knots with the rest knot to the others."""
         follower, stamp = self.follower, self._clock.to_node_time
         joints, knots, rest = follower.request.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.q_indices], follower.v[follower.v_indices])
@@ -253,7 +253,7 @@ class Session:
     # -- joint_states ---------------------------------------------------------------------
 
     def _check_joint_states(self, steady: float) -> None:
-        """End the session if joint_states are stale, a topic is lost, or the arm lags."""
+        """End the session if joint_states are stale, a controller is missing, or the arm lags."""
         if steady < self._checked_at + STATE_CHECK_PERIOD:
             return
         self._checked_at = steady

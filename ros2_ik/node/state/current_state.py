@@ -44,7 +44,7 @@ class CurrentState:
         """
         limit = self._parameters.joint_state_timeout or float('inf')
         values, lacking = dict(given), defaultdict[tuple[str, str, str], list[str]](list)
-        # by stamp and receipt, so once per message, since reading rclpy's clock takes 5 us
+        # by stamp and receipt: computed once per message, since reading rclpy's clock takes 5 us
         ages = dict[tuple[int, float], float]()
         for joint in robot.joints:
             name = joint.name

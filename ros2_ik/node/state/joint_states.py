@@ -58,8 +58,7 @@ class JointHistory:
     """
     The recent readings of a joint, its velocity, and contradictions between readings.
 
-    `speed` is the velocity limit [rad/s, m/s], infinite for an unknown joint. `is_continuous` is
-    True if the joint is continuous.
+    `speed` is the velocity limit [rad/s, m/s], infinite for an unknown joint.
     """
 
     def __init__(self, reading: Reading, speed: float, is_continuous: bool) -> None:

@@ -320,7 +320,7 @@ def transfer_scene(source: Scene, robot: Robot) -> Scene:
 
 
 def contents(scene: Scene) -> str:
-    """Return a text with the names of a scene's objects, of the first ones if there are many."""
+    """Return a text with the names of a scene's objects, only the first ones if there are many."""
     return join_first([*(f"'{id}'" for id in scene.objects),
                        *(f"'{id}' (attached)" for id in scene.attached)]) or 'no objects'
 

@@ -20,8 +20,8 @@ from ros2_ik.node.workers.serve import Answer, AnySearch, Result, serve, Worker
 
 WORKER_CHECK_PERIOD = 0.1   # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.2    # for the answer of a cancelled search [s]
-# an unanswered search fails this time after its deadline [s]; its worker may first have to start,
-# or to create the geometry of a robot
+# time from a search's deadline until the search fails without an answer [s]; its worker may first
+# have to start, or to create the geometry of a robot
 OVERDUE_TIME = 5.0
 EXIT_TIMEOUT = 1.0      # for the fork server to report a process's exit code [s]
 

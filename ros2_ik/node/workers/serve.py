@@ -66,7 +66,7 @@ def serve(connection: Connection) -> None:
 
 
 class Worker:
-    """State of the worker process: the robot, open searches, and queued calls of the node."""
+    """State of the worker process: the robot, open searches, and queued calls from the node."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -111,7 +111,7 @@ class Worker:
         except Exception:
             self._fail(number)
 
-    # -- calls of the node ----------------------------------------------------------------
+    # -- calls from the node --------------------------------------------------------------
 
     def set_robot(self, key: str, pickled: bytes, meshes: str = 'exact',
                   missing: str = 'refuse') -> None:
