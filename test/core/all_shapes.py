@@ -23,7 +23,7 @@ from ros2_ik.core.scene import (
     Sphere,
 )
 
-TIE = 1e-5      # [m]; nearer to contact than that, judges may differ
+TIE = 1e-5      # [m]; at smaller distances and depths, the judges may differ
 
 
 def random_shape(generator):
@@ -52,7 +52,7 @@ def random_flat(generator):
 
 
 def random_scene(robot, generator):
-    """Return bounded objects and up to three half-spaces or planes."""
+    """Return a scene of up to six bounded objects and three half-spaces or planes."""
     scene = Scene(robot)
     for i in range(generator.integers(0, 7)):
         scene = scene.add(SceneObject(f'object {i}', [random_shape(generator)],
@@ -62,13 +62,13 @@ def random_scene(robot, generator):
     return scene
 
 
-def changed(scene, generator):
-    """Move, add or remove a random object."""
+def randomly_changed(scene, generator):
+    """Return the scene after a random object was moved, added or removed."""
     names = [name for name in scene.objects if name.startswith('object')]
-    what = generator.integers(3)
-    if what == 0 and names:
+    change = generator.integers(3)
+    if change == 0 and names:
         return scene.move(str(generator.choice(names)), random_pose(generator))
-    if what == 1 and scene.objects:
+    if change == 1 and scene.objects:
         return scene.remove(str(generator.choice(list(scene.objects))))
     made = random_flat(generator) if generator.random() < 0.3 else random_shape(generator)
     return scene.add(SceneObject('flat new' if isinstance(made, (HalfSpace, Plane)) else
@@ -79,7 +79,7 @@ def differences(robot, scenes, states, generator, frames=None):
     """
     Compare checkers with the judge; return counts and texts of the differences.
 
-    Each of `scenes` is changed four times; `states` configurations are checked in each version.
+    `scenes` random scenes are changed four times each, and checked at `states` configurations.
     """
     counts, wrong = Counter(), []
     judge = FclJudge(robot, frames, raw=True)
@@ -93,33 +93,33 @@ def differences(robot, scenes, states, generator, frames=None):
             judge.surround(scene)
             for _ in range(states):
                 q = robot.random_q(generator)
-                wrong += _look(checker, judge, q, counts)
-            scene = changed(scene, generator)
+                wrong += _compare(checker, judge, q, counts)
+            scene = randomly_changed(scene, generator)
     return counts, wrong
 
 
-def _look(checker, judge, q, counts):
-    wanted = judge.touching(checker.robot.to_joints(q))
+def _compare(checker, judge, q, counts):
+    expected = judge.touching(checker.robot.to_joints(q))
     hit, found = checker.collides(q), pairs(checker.in_collision(q))
     near = checker.distances(q, 0.05)
-    counts.update(states=1, touching=bool(wanted), pairs=len(wanted))
+    counts.update(states=1, touching=bool(expected), pairs=len(expected))
     wrong = []
     if hit != checker.collides(q) or hit != bool(found):
-        wrong.append(f'collides says {hit}, in_collision {found}')
-    least = {}
+        wrong.append(f'collides returns {hit}, in_collision {found}')
+    nearest = {}
     for names, d in zip(near.names, near.distance, strict=True):
-        least[frozenset(names)] = min(d, least.get(frozenset(names), np.inf))
-    for pair in wanted:
-        if least.get(pair, np.inf) > TIE:
-            wrong.append(f'{set(pair)} touch at a distance of {least.get(pair)}')
-    for pair in wanted ^ found:
+        nearest[frozenset(names)] = min(d, nearest.get(frozenset(names), np.inf))
+    for pair in expected:
+        if nearest.get(pair, np.inf) > TIE:
+            wrong.append(f'{set(pair)} touch at a distance of {nearest.get(pair)}')
+    for pair in expected ^ found:
         if _is_open(judge, pair) and pair in found:
             counts['open'] += 1
-        elif abs(least.get(pair, np.inf)) < TIE or pair in found and _gap(judge, pair) < TIE:
+        elif abs(nearest.get(pair, np.inf)) < TIE or pair in found and _gap(judge, pair) < TIE:
             counts['ties'] += 1
         else:
-            text = 'missed' if pair in wanted else 'false'
-            wrong.append(f'{text}: {set(pair)}, distance {least.get(pair)}')
+            text = 'missed' if pair in expected else 'false'
+            wrong.append(f'{text}: {set(pair)}, distance {nearest.get(pair)}')
     return [f'{text} at {q.tolist()}' for text in wrong]
 
 

@@ -8,14 +8,14 @@ import time
 from hypothesis import HealthCheck, settings
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))   # all_shapes.py, whatever import mode
+sys.path.insert(0, str(Path(__file__).parent))   # scenes.py and others
 
 from judge import FileJudge  # noqa: E402
 from small_robots import SMALL  # noqa: E402
 
 from ros2_ik.core import compile_all, Robot, shipped_robots  # noqa: E402
 
-compile_all()   # not within a test's time
+compile_all()   # before the tests and their timeouts
 
 settings.register_profile('core', deadline=None, derandomize=True, database=None,
                           suppress_health_check=[HealthCheck.function_scoped_fixture,
@@ -23,31 +23,31 @@ settings.register_profile('core', deadline=None, derandomize=True, database=None
 settings.load_profile('core')
 
 
-class Ticking:
+class TickingClock:
     """
-    A monotonic clock that advances by 1 ms per call.
+    A monotonic clock that advances by 1 ms per reading.
 
     Deadlines become iteration counts, independent of the speed of the machine.
     """
 
     def __init__(self):
-        self.looks = 0
+        self.reads = 0
 
     def __call__(self):
-        self.looks += 1
-        return self.looks * 1e-3
+        self.reads += 1
+        return self.reads * 1e-3
 
 
 @pytest.fixture
 def ticking(monkeypatch):
-    clock = Ticking()
+    clock = TickingClock()
     monkeypatch.setattr(time, 'monotonic', clock)
     return clock
 
 
 @pytest.fixture(scope='session')
 def load():
-    """Load a shipped robot, cached."""
+    """Return a function that loads a shipped robot, cached."""
     return cache(lambda name, root_joint=None: Robot.load(name, root_joint))
 
 
@@ -63,7 +63,7 @@ def ur5(load):
 
 @pytest.fixture(scope='session')
 def small():
-    """Make a small robot, cached."""
+    """Return a function that makes a robot of small_robots.py, cached."""
     return cache(lambda name, root='fixed': Robot.from_urdf(SMALL[name], root_joint=root))
 
 
@@ -75,11 +75,11 @@ def robot(small):
 
 @pytest.fixture(scope='session')
 def judge_of(load):
-    """Return yourdfpy's forward kinematics of a shipped robot."""
+    """Return a function that makes yourdfpy's forward kinematics of a shipped robot."""
     return cache(lambda name: FileJudge(load(name).urdf))
 
 
 @pytest.fixture(scope='session')
 def home_of():
-    """Return the joint values of the home state of a shipped robot."""
+    """Return a function that returns the home joint values of a shipped robot."""
     return lambda name: shipped_robots()[name].home

@@ -1,8 +1,8 @@
 """
 Collisions by python-fcl, independent of the checker.
 
-Frames come from judge.py, meshes and their insides from trimesh, hulls from scipy; the pairs of
-links are read from the texts of URDF and SRDF. Meshes that are not watertight have no inside.
+Frames come from judge.py, meshes and their volumes from trimesh, hulls from scipy; the pairs of
+links are read from the texts of URDF and SRDF. Meshes that are not watertight are surfaces.
 """
 
 from functools import lru_cache
@@ -77,7 +77,7 @@ class Flat:
         self.shape, self.place, self.T = shape, place, place
         self.centre = np.zeros(3)
 
-    def put(self, T):
+    def move_to(self, T):
         """Move to the pose of its link or object."""
         self.T = T @ self.place
 
@@ -85,12 +85,12 @@ class Flat:
         """Return whether a bounded solid is in contact."""
         n = self.T[:3, :3] @ self.shape.normal
         offset = self.shape.offset + n @ self.T[:3, 3]
-        lowest, highest = solid.reach(n)
+        lowest, highest = solid.extent(n)
         return lowest <= offset and (self.shape.kind == 'half_space' or highest >= offset)
 
 
 class Solid:
-    """A geometry of a link or an object; `place` is its pose in it, `height` its support."""
+    """A geometry of a link or object; `place` is its pose there, `height` its support function."""
 
     def __init__(self, geometry, radius, place, height=None):
         self.geometry, self.radius, self.place, self.height = geometry, radius, place, height
@@ -98,8 +98,8 @@ class Solid:
         self.centre, self.T, self.mesh = np.zeros(3), place, None
         self.samples = np.zeros((1, 3))    # a point of each connected part
 
-    def take(self, vertices, faces):
-        """Replace the geometry by the triangles of a mesh, for fcl a surface without inside."""
+    def use_triangles(self, vertices, faces):
+        """Replace the geometry by triangles of a mesh, for fcl a surface without volume."""
         self.geometry = fcl.BVHModel()
         self.geometry.beginModel(len(vertices), len(faces))
         self.geometry.addSubModel(np.asarray(vertices), np.asarray(faces))
@@ -109,12 +109,12 @@ class Solid:
         self.samples = np.array([part.vertices[0] for part in
                                  self.mesh.split(only_watertight=False)])
 
-    def reach(self, n):
-        """Return the interval of its projection on a unit vector of the root frame."""
+    def extent(self, n):
+        """Return the interval of the projection on a unit vector n of the root frame."""
         local, middle = self.T[:3, :3].T @ n, self.centre @ n
         return middle - self.height(-local), middle + self.height(local)
 
-    def put(self, T):
+    def move_to(self, T):
         """Move to the pose of its link or object."""
         T = T @ self.place
         self.centre, self.T = T[:3, 3], T
@@ -145,7 +145,7 @@ class Tree:
                     if link.get('name') not in self._above)
 
 
-class StillFrames(FileJudge):
+class CachedFrames(FileJudge):
     """yourdfpy's forward kinematics, cached for many links at the same joint values."""
 
     _at = None
@@ -159,21 +159,21 @@ class StillFrames(FileJudge):
 
 
 @lru_cache(maxsize=8)
-def still_frames(urdf):
+def cached_frames(urdf):
     """Return the frames of a robot, cached."""
-    return StillFrames(urdf)
+    return CachedFrames(urdf)
 
 
 class FclJudge:
     """
     Collisions of a robot among objects; `frames` are its forward kinematics.
 
-    `raw` uses the triangles of meshes, taken as solid, instead of their hulls. `floating` bases
-    move relative to the objects of the world.
+    With `raw`, meshes are solids bounded by their triangles, else hulls. With `floating`, the base
+    moves relative to the objects of the world.
     """
 
     def __init__(self, robot, frames=None, raw=False, floating=False):
-        self.frames = still_frames(robot.urdf) if frames is None else frames
+        self.frames = cached_frames(robot.urdf) if frames is None else frames
         self.tree, self.raw, self.floating = Tree(robot.urdf, robot.srdf), raw, floating
         self.solids, self.links = {}, []
         self.world, self.held, self.scene = {}, {}, None
@@ -184,7 +184,7 @@ class FclJudge:
                 self.links.append(link.get('name'))
 
     def surround(self, scene):
-        """Set the objects of a scene, which take time to convert if it is another one."""
+        """Set the scene; the objects of another scene are converted, which takes time."""
         if scene is self.scene:
             return self
         self.scene = None
@@ -196,12 +196,12 @@ class FclJudge:
         for item in things:
             self.solids[item.id] = [solid for part in item.parts
                                     for solid in _part(part, self.raw)]
-        self.pairs = [pair for pair in combinations(self.solids, 2) if self._counts(*pair)]
-        self.scene = scene    # last, so that a failed conversion does not count
+        self.pairs = [pair for pair in combinations(self.solids, 2) if self._is_checked(*pair)]
+        self.scene = scene    # last, so that a failed conversion is repeated
         return self
 
     def leave_out(self, pairs):
-        """Do not judge these pairs of names."""
+        """Exclude pairs of names."""
         self.pairs = [pair for pair in self.pairs if tuple(sorted(pair)) not in pairs]
 
     def _carrier(self, name):
@@ -209,7 +209,7 @@ class FclJudge:
             return 'the world' if self.floating else self.tree.carrier(self.tree.base)
         return self.tree.carrier(self.held[name].link if name in self.held else name)
 
-    def _counts(self, one, other):
+    def _is_checked(self, one, other):
         if self._carrier(one) == self._carrier(other):
             return False
         for name, against in ((one, other), (other, one)):
@@ -222,7 +222,7 @@ class FclJudge:
         for name, solids in self.solids.items():
             T = self.pose_of(joints, name)
             for solid in solids:
-                solid.put(T)
+                solid.move_to(T)
         return self
 
     def pose_of(self, joints, name):
@@ -238,7 +238,7 @@ class FclJudge:
         """Return the pairs of names in collision, as frozensets."""
         self.place(joints)
         return {frozenset(pair) for pair in self.pairs
-                if any(_touch(a, b) for a in self.solids[pair[0]] for b in self.solids[pair[1]])}
+                if any(_touches(a, b) for a in self.solids[pair[0]] for b in self.solids[pair[1]])}
 
     def distance(self, one, other):
         """Return the signed distance [m] of two names at the joint values of `place`."""
@@ -262,7 +262,7 @@ def _part(part, raw):
     if shape.kind == 'convex_hull':     # its origin may be outside
         solid.samples = shape.points.mean(axis=0)[None]
     if raw and shape.kind == 'mesh':
-        solid.take(shape.vertices, shape.triangles)
+        solid.use_triangles(shape.vertices, shape.triangles)
     return [solid]
 
 
@@ -273,7 +273,7 @@ def _cell(place, centre, size):
     return Solid(*fcl_shape(box), place @ at, lambda n: height(box, n))
 
 
-def _touch(a, b):
+def _touches(a, b):
     """Return whether two solids intersect; a plane touches triangles only."""
     for flat, other in ((a, b), (b, a)):
         if isinstance(flat, Flat):
@@ -281,11 +281,11 @@ def _touch(a, b):
     if np.linalg.norm(a.centre - b.centre) > a.radius + b.radius:
         return False
     return (fcl.collide(a.body, b.body, fcl.CollisionRequest(), fcl.CollisionResult())
-            or _holds(a, b) or _holds(b, a))
+            or _contains(a, b) or _contains(b, a))
 
 
-def _holds(outer, inner):
-    """Return whether a mesh encloses a part of a body without contact of their surfaces."""
+def _contains(outer, inner):
+    """Return whether a mesh encloses a connected part of a body."""
     if outer.mesh is None or not outer.mesh.is_watertight:
         return False
     moved = inner.samples @ inner.T[:3, :3].T + inner.T[:3, 3]
@@ -309,7 +309,7 @@ def _solid(element, raw):
         solid = Solid(hull(vertices), np.linalg.norm(vertices, axis=1).max(), T,
                       lambda n: (vertices @ n).max())
         if raw:
-            solid.take(vertices, faces)
+            solid.use_triangles(vertices, faces)
         return solid
     known = SimpleNamespace(kind=shape.tag, size=np.array(numbers.get('size', ())),
                             radius=numbers.get('radius', [0])[0],

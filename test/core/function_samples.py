@@ -31,7 +31,7 @@ R = T[:3, :3]
 TURN = pose(rotvec=(-0.3, 0.2, 1.1))[:3, :3]
 P, Q, A, B = (0.03, -0.02, 0.11), (0.6, 0.3, -0.4), (0.2, -0.1, 2), (1, -0.2, 0.4)
 LINE = (1.0, -0.5)
-# two regions each, which the point is outside of, or in
+# pairs of regions; only in the last pair the point is inside
 REGIONS = [region_surfaces([(shape, pose(Q, A)), (Box(size), pose(B))]) for shape, size in (
     (Sphere(0.3), (0.2, 0.3, 0.4)), (Cylinder(0.3, 0.5), (0.1, 0.1, 0.1)),
     (Cylinder(0.3, 0.5), (9, 8, 7)))]
@@ -41,12 +41,12 @@ def last(robot):
     return [joint.name for joint in robot.joints if joint.is_scalar][-2:]
 
 
-def reach(at):
+def scaled_joints(at):
     return at.transform(at.robot.frame_names[-1])[0, 3] * at.q[:2]
 
 
-def two_balls(robot, a, b):
-    """Return a checker of a sphere on one frame and a sphere on another, or in the world."""
+def two_spheres(robot, a, b):
+    """Return a checker of a sphere on one frame and a sphere on another frame or in the world."""
     a, b = (name if name in robot.frame_names else 'panda_hand' for name in (a, b or a))
     held = SceneObject('held', [(Sphere(0.05), pose(P))])
     other = SceneObject('other', [(Sphere(0.1), pose(Q))])
@@ -55,13 +55,13 @@ def two_balls(robot, a, b):
         'held', 'other')
 
 
-# name of the robot: its root joint, a frame, another frame
+# robot: root joint, a frame, another frame
 ROBOTS = {'panda': (None, 'panda_hand', 'panda_link3'),
           'two_arms': ('freeflyer', 'left_hand', 'right_hand'),
           'mimic_chain': ('fixed', 'tip', 'lb'),
           'nested': ('fixed', 'tip', 'cart')}
 
-# kind: ways to make one for two frames of a robot, of which the second may be None
+# kind: functions that make an instance for a robot and two frames; the second may be None
 SAMPLES = {
     'angle_between_vectors': [lambda _, a, b: AngleBetweenVectors(a, A, B, b),
                               lambda _, a, b: AngleBetweenVectors(a, A, B, b, 'vector'),
@@ -88,12 +88,12 @@ SAMPLES = {
                         lambda robot, a, b: JointPositions()],
     'manipulability': [lambda _, a, b: Manipulability(a, b),
                        lambda _, a, b: Manipulability(a, b, 'orientation')],
-    'minimum_distance': [lambda robot, a, b: MinimumDistance(two_balls(robot, a, b), 5.0, 2)],
-    'pair_distance': [lambda robot, a, b: PairDistance(two_balls(robot, a, b), 'held', 'other')],
+    'minimum_distance': [lambda robot, a, b: MinimumDistance(two_spheres(robot, a, b), 5.0, 2)],
+    'pair_distance': [lambda robot, a, b: PairDistance(two_spheres(robot, a, b), 'held', 'other')],
     'point_to_line_distance': [lambda _, a, b: PointToLineDistance(a, P, Q, A, b)],
     'point_to_plane': [lambda _, a, b: PointToPlane(a, P, Q, A, b)],
     'point_to_point_distance': [lambda _, a, b: PointToPointDistance(a, P, Q, b)],
     'support_polygon': [lambda _, a, b: SupportPolygon([P, Q, A], b),
                         lambda _, a, b: SupportPolygon([P, Q, A, B], b, B, [a])],
-    'user_function': [lambda robot, a, b: UserFunction(reach, min(robot.nq, 2))],
+    'user_function': [lambda robot, a, b: UserFunction(scaled_joints, min(robot.nq, 2))],
 }

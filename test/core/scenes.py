@@ -31,7 +31,7 @@ def solid(name, root_joint='fixed', shapes=None, **place):
     """
     Return a small robot with a shape on some of its links.
 
-    Its SRDF disables the first pair, so that all other pairs are checked.
+    Its SRDF disables the first pair, so that all other pairs, even adjacent ones, are checked.
     """
     text, shapes = SMALL[name], SHAPES[name] if shapes is None else shapes
     for link, shape in shapes.items():
@@ -44,12 +44,12 @@ def solid(name, root_joint='fixed', shapes=None, **place):
 
 
 def ball_arm():
-    """Return an arm with a sphere of 0.1 m, 0.7 m out and 0.1 m up, that turns about z."""
+    """Return an arm of one joint about z, with a sphere of radius 0.1 m at (0.7, 0, 0.1)."""
     return solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
 
 
 def ball_at(x, radius=0.2):
-    """Return a sphere at a distance, at the height of that of the arm."""
+    """Return a sphere at (x, 0, 0.1), as high as the sphere of `ball_arm`."""
     return SceneObject('ball', [Sphere(radius)], pose((x, 0, 0.1)))
 
 
@@ -60,7 +60,7 @@ def random_pose(generator, lower=(-0.8, -0.8, 0), upper=(0.8, 0.8, 1)):
 
 
 def scattered(robot, count=10, seed=0, most=0.3, **box):
-    """Return a scene of boxes at random poses."""
+    """Return a scene of boxes with edges of 0.05 m to `most` at random poses."""
     generator, scene = np.random.default_rng(seed), Scene(robot)
     for i in range(count):
         scene = scene.add(SceneObject(f'box {i}', [Box(generator.uniform(0.05, most, 3))],
@@ -74,7 +74,7 @@ def tool(length=0.2, radius=0.02):
 
 
 def pair(*names):
-    """Return the judge's key of a pair of names."""
+    """Return a pair of names as the judge returns it."""
     return frozenset(names)
 
 

@@ -1,4 +1,4 @@
-"""The judges agree with each other; importing the library imports no SciPy."""
+"""The judges of tests agree with each other; the library imports no submodules of SciPy."""
 
 import ast
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 from small_robots import SMALL
 
 
-# not gantry: yourdfpy takes an axis of length 2 for two metres a metre
+# without gantry: yourdfpy does not normalize its axis of length 2
 @pytest.mark.parametrize('name', ['one_joint', 'scara', 'turntable', 'fingers', 'zero_links',
                                   'two_arms', 'all_fixed'])
 def test_tree_judge_agrees_with_yourdfpy(name):
@@ -29,7 +29,7 @@ def test_tree_judge_agrees_with_yourdfpy(name):
                                    file.transform(joints, first, last), atol=1e-12)
 
 
-def test_pose_error_is_along_the_axes_of_the_target():
+def test_pose_error_is_measured_along_the_weighted_axes_of_the_target():
     T_target = pose((1, 2, 3), (0, 0, np.pi / 2))
     T = T_target @ pose((0.1, 0.2, 0.3))
     assert pose_error(T, T_target) == pytest.approx((np.sqrt(0.14), 0.0))
@@ -39,7 +39,7 @@ def test_pose_error_is_along_the_axes_of_the_target():
     assert pose_error(T, T_target, (1, 1, 1, 0, 1, 0)) == pytest.approx((0.0, 0.5))
 
 
-def test_import_of_the_library_imports_no_scipy():
+def test_import_of_the_library_imports_no_scipy_submodules():
     code = "import sys, ros2_ik.core; print([n for n in sys.modules if n.startswith('scipy.')])"
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, check=True)
     found = ast.literal_eval(done.stdout)

@@ -1,4 +1,4 @@
-"""Braking motions: to rest within limits, along the same line."""
+"""Braking motions come to rest within limits."""
 
 import math
 
@@ -15,13 +15,13 @@ SLIDE = urdf(joint('x', 'prismatic', 'base', 'ball', axis=X, limits=(-2.0, 2.0))
 LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
 
 
-def test_braking_at_rest_takes_no_time():
+def test_braking_from_rest_takes_no_time():
     motion = braking_motion(['a', 'b'], [1.0, -1.0], [0.0, 0.0], LIMITS)
     assert motion.duration == 0 and motion.goal.tolist() == [1.0, -1.0]
     assert motion.times(0.02).tolist() == [0.02]
 
 
-def test_braking_has_the_distance_of_velocity_and_acceleration():
+def test_braking_distance_follows_from_velocity_and_acceleration():
     motion = braking_motion(['a', 'b'], [1.0, 0.0], [0.8, -0.2], LIMITS)
     assert motion.duration == pytest.approx(0.4)
     assert motion.goal == pytest.approx([1.16, -0.04])
@@ -31,35 +31,35 @@ def test_braking_has_the_distance_of_velocity_and_acceleration():
     assert half.acceleration == pytest.approx([-2.0, 0.5])
 
 
-def begun(motion, position, velocity):
-    """Return the largest acceleration and speed of a cubic, and the way back to its end."""
-    way = CubicHermiteSpline([0.0, motion.duration], [position, motion.goal],
-                             [velocity, np.zeros(len(velocity))])
+def cubic_extrema(motion, position, velocity):
+    """Return the largest acceleration, speed and reverse speed of a cubic to the motion's goal."""
+    cubic = CubicHermiteSpline([0.0, motion.duration], [position, motion.goal],
+                               [velocity, np.zeros(len(velocity))])
     times = np.linspace(0, motion.duration, 201)
-    speeds = way(times, 1)
+    speeds = cubic(times, 1)
     forward = np.sign(velocity)
-    return (np.abs(way([0.0, motion.duration], 2)).max(axis=0), np.abs(speeds).max(axis=0),
+    return (np.abs(cubic([0.0, motion.duration], 2)).max(axis=0), np.abs(speeds).max(axis=0),
             -(speeds * forward).min(axis=0))
 
 
 @pytest.mark.parametrize('lag', [0.02, 0.3])
 @pytest.mark.parametrize('stop', np.linspace(0.02, 1.9, 6).tolist())
 def test_braking_of_a_robot_behind_its_motion_keeps_the_limits(lag, stop):
-    """Its state may be that of any time in the last `lag` seconds."""
+    """The state of the robot is that of the motion up to `lag` seconds earlier."""
     limits = MotionLimits([1.0], [2.0], [40.0])
-    way = straight_motion(Robot.from_urdf(SLIDE), ['x'], [0.0], [1.5], limits)
-    spots = np.linspace(stop - lag, stop + 0.02, 9)
-    states = [way.at(time) for time in spots]
-    middle = way.at(stop - lag / 2)
+    motion_before = straight_motion(Robot.from_urdf(SLIDE), ['x'], [0.0], [1.5], limits)
+    times = np.linspace(stop - lag, stop + 0.02, 9)
+    states = [motion_before.at(time) for time in times]
+    middle = motion_before.at(stop - lag / 2)
     motion = braking_motion(['x'], middle.position, middle.velocity, limits, states)
     for state in [*states, middle]:
-        acceleration, speed, back = begun(motion, state.position, state.velocity)
+        acceleration, speed, reverse = cubic_extrema(motion, state.position, state.velocity)
         assert acceleration[0] < 2.0 * 1.001 and speed[0] < 1.001
-        assert back[0] < 1e-6 * (state.velocity[0] > 0) or state.velocity[0] == 0
+        assert reverse[0] < 1e-6 * (state.velocity[0] > 0) or state.velocity[0] == 0
 
 
-def test_braking_ends_inside_the_bounds():
-    """A joint that would leave them stops at them, earlier."""
+def test_braking_stops_at_bounds():
+    """A joint that would cross a bound stops there, earlier than the others."""
     bounds = [-5.0, -5.0], [1.1, 5.0]
     motion = stopped_within(braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], MotionLimits(
         [1.0, 1.0], [2.0, 1.0], [math.inf, math.inf])), bounds)

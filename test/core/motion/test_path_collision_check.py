@@ -31,7 +31,7 @@ SLIDE = urdf(joint('x', 'prismatic', 'base', 'ball', axis=X, limits=(-2.0, 2.0))
     '<link name="ball">', BALL)
 
 
-def thing(name, shape, *xyz):
+def scene_object(name, shape, *xyz):
     pose = np.eye(4)
     pose[:3, 3] = xyz
     return SceneObject(name, (shape,), pose)
@@ -42,8 +42,8 @@ def slide():
     return Robot.from_urdf(SLIDE)
 
 
-class Spy:
-    """Checker that records the configurations it was called with; None has no contacts."""
+class RecordingChecker:
+    """Records the configurations that it checks; without `checker` none has contacts."""
 
     def __init__(self, robot, checker=None):
         self.robot, self.visited, self.checker = robot, [], checker
@@ -56,17 +56,17 @@ class Spy:
         return self.checker.in_collision(q)
 
 
-def slid(robot, scene, start, goal, resolution=0.01):
+def check_slide(robot, scene, start, goal, resolution=0.01):
     motion = straight_motion(robot, ['x'], [start], [goal], MotionLimits([1], [2], [50]))
     return motion, blocked(collision_checker(robot, scene), motion, robot.neutral, resolution)
 
 
-def test_first_contact_of_a_sphere_with_a_wall_has_its_time(slide):
-    """The sphere of radius 0.1 touches the face at x = 0.5 at x = 0.4."""
-    scene = Scene(slide).add(thing('wall', Box((0.2, 1, 1)), 0.6, 0, 0))
-    motion, found = slid(slide, scene, -0.5, 0.1)
+def test_first_contact_of_a_sphere_with_a_wall_is_found_with_its_time(slide):
+    """The sphere of radius 0.1 m touches the face at x = 0.5 m when it is at x = 0.4 m."""
+    scene = Scene(slide).add(scene_object('wall', Box((0.2, 1, 1)), 0.6, 0, 0))
+    motion, found = check_slide(slide, scene, -0.5, 0.1)
     assert found is None
-    motion, found = slid(slide, scene, -0.5, 1.5)
+    motion, found = check_slide(slide, scene, -0.5, 1.5)
     at = float(found.q[0])
     assert 0.4 <= at <= 0.4 + 0.0101
     assert found.fraction == found.time / motion.duration
@@ -79,30 +79,30 @@ def test_joints_move_at_most_the_resolution_between_checks(load, resolution, sca
     robot, random = load('panda'), np.random.default_rng(3)
     start, goal = (random.uniform(robot.lower[:7], robot.upper[:7]) for _ in range(2))
     motion = straight_motion(robot, ARM, start, start + (goal - start) * scale, LIMITS)
-    spy = Spy(robot)
-    assert blocked(spy, motion, robot.neutral, resolution) is None
-    first, last, *between = spy.visited
+    recorder = RecordingChecker(robot)
+    assert blocked(recorder, motion, robot.neutral, resolution) is None
+    first, last, *between = recorder.visited
     visited = np.array([first, *between, last])[:, :7]
     assert np.abs(np.diff(visited, axis=0)).max() <= resolution
     assert (visited[0] == start).all() and np.allclose(visited[-1], motion.goal)
     length = np.abs(np.diff([motion.at(t).position for t in np.linspace(
         0, motion.duration, 1000)], axis=0)).max(axis=1).sum()
     fewest = length / resolution + motion.duration / 0.05
-    assert len(visited) < 1.3 * fewest + 20                 # and no more than that takes
+    assert len(visited) < 1.3 * fewest + 20     # few more checks than necessary
 
 
-def test_check_in_slices_finds_the_same_contact(load):
+def test_collision_check_in_slices_finds_the_same_contact(load):
     robot = load('panda')
-    scene = Scene(robot).add(thing('post', Box((0.1, 0.1, 1.2)), 0.28, 0.19, 0.6))
+    scene = Scene(robot).add(scene_object('post', Box((0.1, 0.1, 1.2)), 0.28, 0.19, 0.6))
     start = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])
     goal = start + np.array([1.5, 0.3, 0, 0.3, 0, 0, 0])
     motion = straight_motion(robot, ARM, start, goal, LIMITS)
     checker = collision_checker(robot, scene)
-    whole, spy = blocked(checker, motion, robot.neutral), Spy(robot, checker)
-    check, slices = PathCollisionCheck(spy, motion, robot.neutral), 0
+    whole, recorder = blocked(checker, motion, robot.neutral), RecordingChecker(robot, checker)
+    check, slices = PathCollisionCheck(recorder, motion, robot.neutral), 0
     while not check.run(0.0):
         slices += 1
-    assert slices == len(spy.visited) - 1
+    assert slices == len(recorder.visited) - 1
     assert whole.time == check.collision.time and 0 < whole.fraction < 1
     assert (whole.q == check.collision.q).all()
 
@@ -110,22 +110,22 @@ def test_check_in_slices_finds_the_same_contact(load):
 @pytest.mark.parametrize('resolution', [0.0, math.nan])
 def test_malformed_resolutions_are_refused(slide, resolution):
     with pytest.raises(InvalidOptionError, match='resolution'):
-        slid(slide, Scene(slide), 0, 1, resolution)
+        check_slide(slide, Scene(slide), 0, 1, resolution)
 
 
 @pytest.mark.parametrize('number', range(3))
 def test_checked_motions_agree_with_fcl(load, number):
     """
-    The judge samples four times as often.
+    The judge checks 120 samples of each motion.
 
-    A corner may pass between two samples; the allowed depth follows from the motion of the hand.
+    A corner may enter between two checks: penetration up to 5 mm is allowed.
     """
     robot, random = load('panda'), np.random.default_rng(number)
     scene = Scene(robot)
     for k in range(4):
         angle, far = random.uniform(-3, 3), random.uniform(0.35, 0.7)
         at = far * math.cos(angle), far * math.sin(angle), random.uniform(0.1, 0.8)
-        scene = scene.add(thing(f'box {k}', Box(random.uniform(0.05, 0.2, 3)), *at))
+        scene = scene.add(scene_object(f'box {k}', Box(random.uniform(0.05, 0.2, 3)), *at))
     checker, judge = collision_checker(robot, scene), FclJudge(robot).surround(scene)
     for _ in range(8):
         start, goal = (random.uniform(robot.lower[:7], robot.upper[:7]) for _ in range(2))
@@ -142,8 +142,8 @@ def test_checked_motions_agree_with_fcl(load, number):
                 assert judge.distance(*pair) > -0.005
 
 
-def stepping(at, first, then, duration=2.0):
-    """Return a motion that jumps from `first` to `then` at a time."""
+def jumping_motion(at, first, then, duration=2.0):
+    """Return a motion that jumps from `first` to `then` at time `at` [s]."""
     rest = np.zeros(1)
     return Motion(('x',), duration, lambda time: MotionState(
         np.array([first if time < at else then]), rest, rest))
@@ -152,20 +152,20 @@ def stepping(at, first, then, duration=2.0):
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize('at', [1e-12, 0.7, 1.999999, 2.0])
 def test_motion_with_a_jump_is_refused(slide, at):
-    spy = Spy(slide)
-    check = PathCollisionCheck(spy, stepping(at, 0.0, 0.5), slide.neutral)
+    recorder = RecordingChecker(slide)
+    check = PathCollisionCheck(recorder, jumping_motion(at, 0.0, 0.5), slide.neutral)
     with pytest.raises(InvalidOptionError, match="jumps at .* joint 'x' from 0 to 0.5"):
         while not check.run(0.01):
             pass
-    assert len(spy.visited) < 300
+    assert len(recorder.visited) < 300
 
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize('motion, text', [
-    (stepping(0.7, 0.0, math.nan), "no finite position of joint 'x' at"),
-    (stepping(0.7, math.inf, 0.0), "no finite position of joint 'x' at 0 s"),
-    (stepping(0.7, 0.0, 0.0, math.inf), 'a duration of inf s'),
-    (stepping(0.7, 0.0, 0.0, math.nan), 'a duration of nan s')])
-def test_nonfinite_motion_is_refused(slide, motion, text):
+    (jumping_motion(0.7, 0.0, math.nan), "no finite position of joint 'x' at"),
+    (jumping_motion(0.7, math.inf, 0.0), "no finite position of joint 'x' at 0 s"),
+    (jumping_motion(0.7, 0.0, 0.0, math.inf), 'a duration of inf s'),
+    (jumping_motion(0.7, 0.0, 0.0, math.nan), 'a duration of nan s')])
+def test_motion_with_nonfinite_position_or_duration_is_refused(slide, motion, text):
     with pytest.raises(InvalidOptionError, match=text):
         PathCollisionCheck(collision_checker(slide, Scene(slide)), motion, slide.neutral).run()

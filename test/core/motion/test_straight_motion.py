@@ -1,4 +1,4 @@
-"""Straight motions: limits, goals, and the shorter way of continuous joints."""
+"""Straight motions: limits, goals, and the shorter turn of continuous joints."""
 
 import math
 
@@ -15,7 +15,7 @@ LIMITS = MotionLimits(np.array([2.1, 2.1, 2.1, 2.1, 2.6, 2.6, 2.6]), np.full(7, 
                       np.full(7, 60.0))
 
 
-def inside(robot, random):
+def random_position(robot, random):
     """Return values of the arm's joints, 0.05 rad or more within their limits."""
     joints = [robot.joint(name) for name in ARM]
     return np.array([random.uniform(one.lower + 0.05, one.upper - 0.05) for one in joints])
@@ -24,7 +24,7 @@ def inside(robot, random):
 @pytest.mark.parametrize('start, goal, moved', [
     (3.0, -3.0, math.tau - 6.0), (-3.0, 3.0, 6.0 - math.tau), (7.0, 0.5, math.tau - 6.5),
     (0.0, 1.0, 1.0), (0.2, 20 * math.pi, -0.2)])
-def test_continuous_joints_take_the_shorter_way(small, start, goal, moved):
+def test_continuous_joints_turn_the_shorter_way(small, start, goal, moved):
     robot, limits = small('swivel'), MotionLimits([1.0], [1.0], [10.0])
     motion = straight_motion(robot, ['table'], [start], [goal], limits)
     assert motion.goal[0] == pytest.approx(start + moved, abs=1e-12)
@@ -34,7 +34,7 @@ def test_continuous_joints_take_the_shorter_way(small, start, goal, moved):
 
 
 @pytest.mark.parametrize('goal', [0.3, 1e-9, 0.0])
-def test_times_of_a_motion_begin_after_0_and_increase(small, goal):
+def test_sample_times_of_a_motion_are_positive_and_increasing(small, goal):
     robot, limits = small('scara'), MotionLimits([1.0], [1.0], [10.0])
     motion = straight_motion(robot, ['wrist'], [0.0], [goal], limits)
     times = motion.times(0.02)
@@ -62,7 +62,7 @@ def test_straight_motion_of_a_joint_of_several_values_is_refused(small):
         straight_motion(small('nested'), ['fly'], [0], [0], MotionLimits([1], [1], [1]))
 
 
-def test_start_just_outside_the_limits_is_accepted(load):
+def test_start_slightly_outside_the_limits_is_accepted(load):
     robot, joint = load('panda'), load('panda').joint('panda_joint4')
     start = HOME.copy()
     start[3] = joint.upper + 5e-4
@@ -82,7 +82,7 @@ def test_malformed_limits_are_refused(field, value):
 
 
 def test_motion_without_jerk_limit_is_trapezoidal(small):
-    """1 m with 1 m/s and 2 m/s^2: half a second each of acceleration, speed, braking."""
+    """1 m at 1 m/s and 2 m/s^2: accelerate, cruise and brake for 0.5 s each."""
     limits = MotionLimits([1.0], [2.0], [math.inf])
     motion = straight_motion(small('gantry'), ['x'], [-0.5], [0.5], limits)
     assert motion.duration == pytest.approx(1.5)
@@ -92,7 +92,7 @@ def test_motion_without_jerk_limit_is_trapezoidal(small):
     assert slow.duration == pytest.approx(3.0)
 
 
-def test_part_of_a_motion_equals_the_motion(load):
+def test_part_of_a_motion_moves_its_joints_equally(load):
     goal = HOME + 0.3
     whole = straight_motion(load('panda'), ARM, HOME, goal, LIMITS)
     part = whole.part((ARM[3], ARM[0]))
@@ -102,26 +102,26 @@ def test_part_of_a_motion_equals_the_motion(load):
 
 
 def test_motion_from_rest_to_rest_is_straight_and_exact(load):
-    """Random ways, and one that ruckig bends when it times all joints together."""
+    """Random motions, and one that ruckig bends if it times all joints together."""
     robot, random = load('panda'), np.random.default_rng(0)
     limits = MotionLimits([2.17, 2.17, 2.17, 2.17, 2.6, 2.6, 2.6], [2.955] * 7, [60.0] * 7)
-    ways = [(inside(robot, random), inside(robot, random)) for _ in range(50)]
-    ways.append(([-0.5173395794261929, -0.8537745265402639, 1.8511851385160747, -1.380744272004074,
+    ends = [(random_position(robot, random), random_position(robot, random)) for _ in range(50)]
+    ends.append(([-0.5173395794261929, -0.8537745265402639, 1.8511851385160747, -1.380744272004074,
                   0.5777864434290347, 3.315557228954511, 1.9368649191925627],
                  [-0.6747281694441262, 0.9551493440141018, -1.7421425057380149,
                   -2.656306839216845, 0.9285873573519862, 2.026658850919115,
                   -1.7107166460451453]))
-    for start, goal in ways:
+    for start, goal in ends:
         motion = straight_motion(robot, ARM, start, goal, limits)
-        far = np.array(goal) - start
+        way = np.array(goal) - start
         end = motion.at(motion.duration)
         assert np.allclose(motion.at(0.0).position, start, atol=1e-12)
         assert np.allclose(end.position, goal, atol=1e-12)
         assert not end.velocity.any() and not end.acceleration.any()
         assert (motion.at(motion.duration + 5).position == end.position).all()
-        for moment in np.linspace(0.0, motion.duration, 50):
-            done = motion.at(moment).position - start
-            assert np.abs(done - far * (done @ far) / (far @ far)).max() < 1e-9
+        for time in np.linspace(0.0, motion.duration, 50):
+            done = motion.at(time).position - start
+            assert np.abs(done - way * (done @ way) / (way @ way)).max() < 1e-9
 
 
 JOINTS = ('x', 'y', 'z')
@@ -142,8 +142,8 @@ def random_case(number):
     return start, goal, speed, limits
 
 
-def check(motion, limits, start, speed, step=1e-4):
-    """Check by differences of positions; acceleration may jump without a jerk limit."""
+def assert_within_limits(motion, limits, start, speed, step=1e-4):
+    """Check differences of positions; acceleration may jump without a jerk limit."""
     times = np.arange(-step, motion.duration + 3 * step, step)
     positions = np.array([motion.at(time).position if time >= 0 else start + speed * time
                           for time in times])
@@ -162,12 +162,12 @@ def check(motion, limits, start, speed, step=1e-4):
 def test_motion_from_rest_keeps_the_limits_and_reaches_the_goal(number):
     start, goal, _, limits = random_case(number)
     motion = straight_motion(GANTRY, JOINTS, start, goal, limits)
-    check(motion, limits, start, np.zeros(3))
+    assert_within_limits(motion, limits, start, np.zeros(3))
     assert np.allclose(motion.goal, goal, atol=1e-12)
 
 
 @pytest.mark.parametrize('number', range(12))
-def test_motion_to_rest_keeps_the_limits(number):
+def test_braking_motion_keeps_the_limits(number):
     start, _, speed, limits = random_case(number)
     limits = MotionLimits(limits.velocity, limits.acceleration, np.full(3, math.inf))
-    check(braking_motion(JOINTS, start, speed, limits), limits, start, speed)
+    assert_within_limits(braking_motion(JOINTS, start, speed, limits), limits, start, speed)

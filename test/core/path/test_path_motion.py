@@ -28,11 +28,11 @@ from ros2_ik.core.solvers.serialization import pack, unpack
 DOWN = (np.pi, 0, 0)
 LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)
 CURVE = Spline([LEFT, pose((0.5, 0.0, 0.35), (np.pi - 0.3, 0, 0.2)), RIGHT])
-STEP = 1e-3     # of the differences [s]
+STEP = 1e-3     # time between sampled positions [s]
 
 
 def deviation(robot, tip, positions, tool_path, n=2000):
-    """Return the largest distance [m] of the tip at positions (k, nq) to a sampled path."""
+    """Return the largest distance [m] of the tip at positions (k, nq) from a sampled path."""
     judge = TreeJudge(robot.urdf)
     points = np.array([tool_path.pose(s)[:3, 3] for s in np.linspace(0, tool_path.length, n)])
     return max(np.linalg.norm(points - judge.transform(robot.to_joints(q), tip)[:3, 3],
@@ -73,8 +73,8 @@ def test_motion_stays_within_limits_and_on_the_path(load, tip_speed, scale, jerk
     assert np.ptp(middle) < 0.02 * middle.max()         # constant
 
 
-def test_spline_that_leaves_the_path_is_refused(load):
-    corner = [LEFT, pose((0.45, 0, 0.3), DOWN), pose((0.52, 0.3, 0.3), DOWN)]     # 0.23 rad
+def test_joint_spline_that_leaves_the_path_is_refused(load):
+    corner = [LEFT, pose((0.45, 0, 0.3), DOWN), pose((0.52, 0.3, 0.3), DOWN)]    # turn of 0.23 rad
     path = solve_path(load('ur5'), 'tool0', corner, spacing=0.1, max_deviation=1e-5,
                       collisions=False)
     assert path.success
@@ -101,8 +101,8 @@ TIP = 'panda_hand_tcp'
 LIMITS = MotionLimits(np.full(7, 2.0), np.full(7, 3.0), np.full(7, 60.0))
 
 
-def search(robot, points):
-    """Return the search for a motion by shifts (k, 3) [m] from the start, and its poses."""
+def motion_search(robot, points):
+    """Return a search for a motion through shifts (k, 3) [m] of the start pose, and its poses."""
     q = robot.to_q(START)
     T = Configuration(robot, q).transform(TIP)
     poses = [T + np.pad(np.array(point)[:, None], ((0, 1), (3, 0))) for point in points]
@@ -110,7 +110,7 @@ def search(robot, points):
     return PathSearch(problem, poses, LIMITS, 1.0, PathOptions()), poses
 
 
-def rests(found):
+def rest_indices(found):
     """Return the indices of points with zero velocity."""
     return np.flatnonzero(np.abs(found.states[:, 1]).max(axis=1) < 1e-9).tolist()
 
@@ -119,48 +119,48 @@ def test_tip_stops_at_sharp_corners_only(panda):
     turns = np.linspace(0, np.pi, 31)     # half a circle, then a corner and a line
     points = [*np.column_stack([0.05 * (1 - np.cos(turns)), 0.05 * np.sin(turns), 0 * turns]),
               (0.1, 0.0, 0.1)]
-    asked, poses = search(panda, points)
-    other = unpack(pack(asked, panda), panda)
-    assert other.run()
-    found = other.solution()
+    search, poses = motion_search(panda, points)
+    restored = unpack(pack(search, panda), panda)
+    assert restored.run()
+    found = restored.solution()
     assert found.status is Status.SUCCESS and found.fraction == 1.0
-    first, corner, last = rests(found)
+    first, corner, last = rest_indices(found)
     assert (first, last) == (0, len(found.times) - 1)
     q = np.repeat(panda.to_q(START)[None], len(found.times), axis=0)
-    q[:, [panda.joint(name).index for name in asked.problem.joint_names]] = found.states[:, 0]
+    q[:, [panda.joint(name).index for name in search.problem.joint_names]] = found.states[:, 0]
     assert deviation(panda, TIP, q[:corner], Waypoints(poses[:-1])) < 2e-3
     assert deviation(panda, TIP, q[corner:], Waypoints(poses[-2:])) < 2e-3
     assert np.linalg.norm(Configuration(panda, q[corner]).transform(TIP) - poses[-2]) < 1e-4
 
 
 def test_free_orientation_does_not_slow_the_tip(panda):
-    asked, (T,) = search(panda, [(0, 0.3, 0)])
-    problem = asked.problem.replaced(targets=[PoseTarget(TIP, T, weights=(1, 1, 1, 0, 0, 0))])
+    search, (T,) = motion_search(panda, [(0, 0.3, 0)])
+    problem = search.problem.replaced(targets=[PoseTarget(TIP, T, weights=(1, 1, 1, 0, 0, 0))])
     turned = T @ pin.SE3(pin.exp3(np.array([2.0, 0, 0])), np.zeros(3)).homogeneous
     one, other = (PathSearch(problem, [end], LIMITS, 0.1, PathOptions()) for end in (T, turned))
     assert one.run() and other.run()
     assert one.solution().times[-1] == other.solution().times[-1] < 4.0
 
 
-def test_equal_poses_need_no_motion(panda):
-    asked, _ = search(panda, [(0, 0, 0)] * 3)
-    assert asked.run() and asked.solution().fraction == 1.0
-    assert asked.solution().times.tolist() == [0.0]
-    # past defect: the start was not checked
+def test_motion_through_equal_poses_is_empty_and_checks_its_start(panda):
+    search, _ = motion_search(panda, [(0, 0, 0)] * 3)
+    assert search.run() and search.solution().fraction == 1.0
+    assert search.solution().times.tolist() == [0.0]
+    # past defect: the collision check of the start was omitted
     wall = Scene(panda).add(SceneObject('wall', [Sphere(0.05)], pin.SE3(
-        asked.waypoints[0][:3, :3], asked.waypoints[0][:3, 3])))
-    problem = asked.problem.replaced(checker=collision_checker(panda, wall))
-    touching = PathSearch(problem, asked.waypoints, LIMITS, 1.0, PathOptions())
+        search.waypoints[0][:3, :3], search.waypoints[0][:3, 3])))
+    problem = search.problem.replaced(checker=collision_checker(panda, wall))
+    touching = PathSearch(problem, search.waypoints, LIMITS, 1.0, PathOptions())
     assert touching.run()
     assert touching.solution().status is Status.START_STATE_IN_COLLISION
 
 
-def test_search_that_was_not_run_or_leaves_the_path_reports_no_success(panda):
-    asked, _ = search(panda, [(0, 0, 0), (0, 0.1, 0)])
-    assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction == 0.0
-    asked.budget.cancel = lambda: True
-    asked.run()
-    assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction < 1.0
-    asked, _ = search(panda, [(0, 0.2, 0), (0.05, 0.4, 0)])
-    asked.options = PathOptions(spacing=0.1, max_deviation=1e-5, hold_start=True)
-    assert asked.run() and asked.solution().status is Status.INVALID_MOTION_PLAN
+def test_search_not_run_cancelled_or_off_its_path_reports_no_success(panda):
+    search, _ = motion_search(panda, [(0, 0, 0), (0, 0.1, 0)])
+    assert search.solution().status is Status.PREEMPTED and search.solution().fraction == 0.0
+    search.budget.cancel = lambda: True
+    search.run()
+    assert search.solution().status is Status.PREEMPTED and search.solution().fraction < 1.0
+    search, _ = motion_search(panda, [(0, 0.2, 0), (0.05, 0.4, 0)])
+    search.options = PathOptions(spacing=0.1, max_deviation=1e-5, hold_start=True)
+    assert search.run() and search.solution().status is Status.INVALID_MOTION_PLAN

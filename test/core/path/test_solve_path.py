@@ -35,12 +35,12 @@ LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)
 
 
 def poses_of(path):
-    """Return the poses (n, 4, 4) of the configurations."""
+    """Return the poses (n, 4, 4) of the path at its configurations."""
     return np.array([path.tool_path.pose(s) for s in path.parameters])
 
 
-def passes(robot, tip, path, weights=(1,) * 6, largest_step=0.2):
-    """Assert that configurations reach the poses in order without a jump."""
+def assert_follows(robot, tip, path, weights=(1,) * 6, largest_step=0.2):
+    """Assert that the configurations reach the poses in order, within limits, without jumps."""
     judge = TreeJudge(robot.urdf)
     assert len(path.q) == len(path.parameters)
     assert (np.diff(path.parameters) > 0).all()
@@ -56,7 +56,7 @@ def box(name, size, *xyz):
     return SceneObject(name, (Box(size),), pose(xyz))
 
 
-def test_path_is_solved_where_seeding_with_the_last_solution_fails(ur5):
+def test_path_is_solved_where_seeding_with_the_previous_solution_jumps(ur5):
     poses, starts = seam(HARD), seam_starts()
     assert len(poses) == 1000 and len(starts) == 4
     solver = PoseSolver(ur5, 'tool0', collisions=False, options=SolveOptions(random_state=0))
@@ -70,56 +70,56 @@ def test_path_is_solved_where_seeding_with_the_last_solution_fails(ur5):
     for start in starts:
         path = solve_path(ur5, 'tool0', poses, start, collisions=False)
         assert path.success and path.fraction == 1.0, path.message
-        passes(ur5, 'tool0', path)
+        assert_follows(ur5, 'tool0', path)
         given = np.searchsorted(path.parameters, path.tool_path.knots)
-        assert np.allclose(poses_of(path)[given], poses, atol=1e-9)    # all are kept
+        assert np.allclose(poses_of(path)[given], poses, atol=1e-9)    # all given poses are kept
 
 
-def test_redundant_arm_passes_a_table_and_a_post(panda):
+def test_redundant_arm_follows_a_line_without_contact(panda):
     scene = Scene(panda).add(box('table', (0.6, 1.0, 0.05), 0.55, 0.0, 0.1)).add(
         box('post', (0.1, 0.1, 0.1), 0.05, 0.0, 0.71))
     path = solve_path(panda, 'panda_hand_tcp', Line(LEFT, RIGHT), scene=scene)
     assert path.success, path.message
-    passes(panda, 'panda_hand_tcp', path)
+    assert_follows(panda, 'panda_hand_tcp', path)
     judge = FclJudge(panda, raw=True).surround(scene)
     for q in (*path.q, *(path.q[1:] + path.q[:-1]) / 2):
         assert not judge.touching(panda.to_joints(q))
     free = solve_path(panda, 'panda_hand_tcp', Line(LEFT, RIGHT), collisions=False)
-    assert any(judge.touching(panda.to_joints(q)) for q in free.q)      # the post is in its way
+    assert any(judge.touching(panda.to_joints(q)) for q in free.q)      # without checks
 
 
-def test_path_ends_at_a_wall(ur5):
+def test_path_through_a_wall_ends_at_contact(ur5):
     scene = Scene(ur5).add(box('wall', (0.5, 0.05, 1.0), 0.5, 0.1, 0.3))
     path = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene)
     assert path.status is Status.GOAL_IN_COLLISION and not path
-    # past defect: the scene counted for True only
-    same = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene, collisions=np.True_)
-    assert same.status is Status.GOAL_IN_COLLISION
+    # past defect: the scene was used only if collisions is True
+    numpy_bool = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene, collisions=np.True_)
+    assert numpy_bool.status is Status.GOAL_IN_COLLISION
     assert 0.3 < path.fraction < 0.7 and path.reason == 'contact'
     assert "touches 'wall'" in path.message
-    passes(ur5, 'tool0', path)
+    assert_follows(ur5, 'tool0', path)
 
 
 def test_line_out_of_reach_ends_at_the_stretched_arm(ur5):
     path = solve_path(ur5, 'tool0', Line(LEFT, pose((0.45, 1.3, 0.3), DOWN)), collisions=False)
     assert path.status is Status.NO_IK_SOLUTION and path.reason == 'reach'
-    passes(ur5, 'tool0', path)
+    assert_follows(ur5, 'tool0', path)
     assert 0.7 < path.parameters[-1] - 0.3 < 0.95
 
 
-def test_message_names_the_joint_limit_and_suggests_a_free_axis(panda):
+def test_message_names_the_joint_limit_and_suggests_freeing_an_axis(panda):
     turn = Screw(LEFT, LEFT[:3, 3], (0, 0, 1), 6.2)    # the last joint turns by 5.79 rad at most
     path = solve_path(panda, 'panda_hand_tcp', turn, collisions=False)
     assert path.reason == 'joint limit' and 'panda_joint7' in path.message
     assert 'rz free (weights 1 1 1 1 1 0)' in path.message
-    passes(panda, 'panda_hand_tcp', path)
+    assert_follows(panda, 'panda_hand_tcp', path)
     weights = (1, 1, 1, 1, 1, 0)
     free = solve_path(panda, 'panda_hand_tcp', turn, collisions=False, weights=weights)
     assert free.success
-    passes(panda, 'panda_hand_tcp', free, weights)
+    assert_follows(panda, 'panda_hand_tcp', free, weights)
 
 
-def test_fixed_start_is_kept_or_refused(ur5):
+def test_path_with_hold_start_keeps_its_start_or_fails(ur5):
     line = Line(LEFT, RIGHT)
     free = solve_path(ur5, 'tool0', line, collisions=False)
     held = solve_path(ur5, 'tool0', line, free.q[0], hold_start=True, collisions=False)
@@ -130,28 +130,28 @@ def test_fixed_start_is_kept_or_refused(ur5):
     assert len(away.q) == 0
 
 
-def test_configurations_are_added_until_the_tool_is_near_its_path(ur5):
+def test_configurations_are_added_until_max_deviation_holds(ur5):
     coarse = solve_path(ur5, 'tool0', [LEFT, RIGHT], spacing=0.1, max_deviation=1e-4,
                         collisions=False)
-    passes(ur5, 'tool0', coarse)
+    assert_follows(ur5, 'tool0', coarse)
     assert len(coarse.q) > 10
     judge = TreeJudge(ur5.urdf)
     for q in (coarse.q[1:] + coarse.q[:-1]) / 2:
         assert math.dist(judge.transform(ur5.to_joints(q), 'tool0')[[0, 2], 3], (0.45, 0.3)) < 1e-4
 
 
-def test_constraint_holds_at_each_configuration(panda):
-    elbow = Constraint(JointPositions(['panda_joint1']), lower=0.1, upper=0.2)
+def test_constraint_holds_at_each_configuration_of_a_path(panda):
+    bounds = Constraint(JointPositions(['panda_joint1']), lower=0.1, upper=0.2)
     path = solve_path(panda, 'panda_hand_tcp', Line(pose((0.45, 0, 0.3), DOWN),
                                                     pose((0.45, 0.1, 0.3), DOWN)),
-                      constraints=[elbow], collisions=False)
+                      constraints=[bounds], collisions=False)
     assert path.success, path.message
-    passes(panda, 'panda_hand_tcp', path)
+    assert_follows(panda, 'panda_hand_tcp', path)
     values = path.q[:, panda.joint('panda_joint1').index]
     assert values.min() >= 0.1 - 1e-5 and values.max() <= 0.2 + 1e-5
 
 
-def test_timeout_and_cancellation_are_reported(ur5):
+def test_timeout_and_cancellation_of_a_path_are_reported(ur5):
     late = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), timeout=1e-3, collisions=False)
     assert late.status is Status.TIMED_OUT and late.fraction < 1
     stopped = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), cancel=lambda: True, collisions=False)
@@ -181,7 +181,7 @@ def test_path_of_a_robot_with_a_floating_base_is_refused(load):
         solve_path(load('panda', 'freeflyer'), 'panda_hand_tcp', Line(LEFT, RIGHT))
 
 
-def test_path_of_a_robot_without_collision_elements_says_that_contacts_were_not_checked(small):
+def test_path_of_a_robot_without_collision_elements_reports_unchecked_contacts(small):
     robot = small('two_arms')
     start = Configuration(robot, robot.neutral).transform('left_hand')
     path = solve_path(robot, 'left_hand', Line(start, start @ pose((1e-3, 0, 0))),

@@ -23,9 +23,9 @@ def test_line_is_straight_and_turns_about_one_axis():
     assert np.allclose(part, whole / 3)
 
 
-def test_arc_is_the_circle_through_three_points():
+def test_arc_follows_the_circle_through_three_points():
     start, end = pose((1.0, 0.0, 0.2)), pose((0.0, -1.0, 0.2))
-    arc = Arc(start, (0.0, 1.0, 0.2), end)      # the long way round
+    arc = Arc(start, (0.0, 1.0, 0.2), end)      # along three quarters of the circle
     assert arc.length == pytest.approx(1.5 * np.pi)
     assert np.allclose(arc.pose(0)[:3, 3], (1, 0, 0.2))
     assert np.allclose(arc.pose(arc.length / 3)[:3, 3], (0, 1, 0.2))
@@ -33,15 +33,15 @@ def test_arc_is_the_circle_through_three_points():
     assert np.allclose(arc.pose(arc.length)[:3, 3], (0, -1, 0.2))
 
 
-def test_screw_rotates_and_translates():
+def test_screw_rotates_about_and_translates_along_its_axis():
     screw = Screw(pose((0.3, 0, 0)), (0.2, 0, 0), (0, 0, 2), 4 * np.pi, travel=0.1)
     assert screw.length == pytest.approx(max(np.hypot(0.1 * 4 * np.pi, 0.1), 0.8 * np.pi))
-    quarter = screw.pose(screw.length / 8)      # a quarter of a turn
+    quarter = screw.pose(screw.length / 8)      # a quarter turn: screw.length is two turns
     assert np.allclose(quarter[:3, 3], (0.2, 0.1, 0.1 / 8))
     assert np.allclose(quarter[:3, :3], Rotation.from_rotvec((0, 0, np.pi / 2)).as_matrix())
 
 
-def test_spline_contains_its_poses_and_is_smooth():
+def test_spline_passes_through_its_poses_and_is_smooth():
     poses = [START, pose((0.3, 0.4, 0.4), (0.3, 0.1, 0.1)), END]
     spline = Spline(poses)
     for s, T in zip(spline.knots, poses, strict=True):
@@ -52,7 +52,7 @@ def test_spline_contains_its_poses_and_is_smooth():
     assert np.linalg.norm(np.diff(speeds, axis=0), axis=1).max() < 0.05     # no corner
 
 
-def test_waypoints_contain_their_poses_and_stop_at_sharp_corners():
+def test_waypoints_path_passes_through_its_poses_and_stops_at_sharp_corners():
     poses = [pose(xyz) for xyz in ((0, 0, 0), (0.3, 0, 0), (0.6, 0.08, 0), (0.6, 0.4, 0))]
     path = Waypoints(poses)
     for s, T in zip(path.knots, poses, strict=True):

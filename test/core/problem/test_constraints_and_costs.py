@@ -38,7 +38,7 @@ LENGTHS = [PointToPointDistance('tip', P, B), PointToLineDistance('tip', P, A, B
 
 @pytest.mark.parametrize('lower, upper', [
     (0.3, 0.3), (-INF, INF), ([-INF, 0, 0], [INF, 1, 0]), (np.float32(0.5), np.ones(3))])
-def test_bounds_are_a_number_or_one_per_row(lower, upper):
+def test_bounds_are_one_number_or_one_per_row(lower, upper):
     constraint = Constraint(POSITION, lower, upper)
     for given, taken in ((lower, constraint.lower), (upper, constraint.upper)):
         assert taken.shape == (3,) and taken.dtype == np.float64
@@ -79,8 +79,8 @@ def test_bounds_outside_the_range_of_a_function_are_refused(function):
     (AngleBetweenVectors('tip', A, B), PI), (GazeAngle('tip', P, A, B), 0),
     (FrameOrientation('tip', form='angle'), 0), (PointToLineDistance('tip', P, A, B), 0),
     (PointToPointDistance('tip', P, A), 0)])
-def test_equality_constraints_are_judged_by_the_function_itself(robot, function, bound):
-    """Solvers use the equality form, which has a gradient there."""
+def test_violated_equality_constraint_reports_the_value_of_its_function(robot, function, bound):
+    """Solvers use its equality form, which has a gradient at the bound."""
     constraint = Constraint(function, bound, bound)
     assert len(constraint.form[0].labels) > 1
     at = Configuration(robot, robot.random_q(np.random.default_rng(1)))
@@ -88,11 +88,11 @@ def test_equality_constraints_are_judged_by_the_function_itself(robot, function,
     assert [v.value for v in verdict.violations] == [pytest.approx(function.value(at)[0])]
 
 
-# -- joints, whose rows are known with the robot ----------------------------------------------
+# -- joint positions, with one row per joint of the robot -------------------------------------
 
 @pytest.mark.parametrize('bound', [np.zeros(6), np.zeros(8)])
 def test_bounds_of_a_wrong_number_of_joints_are_refused(robot, bound):
-    """At the latest when the robot is known."""
+    """The number of rows is known only with the robot."""
     with pytest.raises(InvalidConstraintError, match='joint_positions'):
         IKProblem(robot, constraints=[Constraint(JointPositions(), bound, 1.0)])
 
@@ -118,7 +118,7 @@ ROOT = np.array([[1, 0.2, 0], [0, 2, -0.3], [0.5, 0, 1]])
     (2.5, 2.5 * np.eye(3)), ((1, 0, 3), np.diag([1, 0, 3])), (ROOT.T @ ROOT, ROOT.T @ ROOT),
     (np.outer([1, 2, 3], [1, 2, 3]), np.outer([1, 2, 3], [1, 2, 3])),   # of rank one
     (0, np.zeros((3, 3))), (np.zeros((3, 3)), np.zeros((3, 3)))])
-def test_cost_is_half_the_weighted_square(robot, x, weight, W):
+def test_least_squares_cost_is_half_the_weighted_square(robot, x, weight, W):
     r = x - TARGET
     expected = 0.5 * r @ W @ r
     assert value(robot, LeastSquares(POSITION, TARGET, weight)) == pytest.approx(expected,
@@ -186,7 +186,7 @@ def test_gradient_of_a_scalar_cost_agrees_with_differences(small):
 
 
 @pytest.mark.parametrize('number', [NAN, -INF, None, [1.0, 2.0]])
-def test_nonfinite_scalar_costs_are_refused(robot, number):
+def test_invalid_values_of_scalar_costs_are_refused(robot, number):
     cost = ScalarCost(lambda at: number, name='mine')
     with pytest.raises(InvalidConstraintError, match='mine'):
         cost.value(Configuration(robot, Q))

@@ -1,4 +1,4 @@
-"""Problems: the joints that may move, and the frames of targets."""
+"""Problems: active joints, reference frames of targets, and refusals."""
 
 from judge import pose
 import numpy as np
@@ -33,7 +33,7 @@ RIGHT = tuple(f'right_{i}' for i in range(1, 7))
 SRDF = ('<robot name="small"><group name="left"><chain base_link="chest" tip_link="left_hand"/>'
         '</group><group name="torso"><joint name="torso"/></group></robot>')
 BOX = Constraint(FramePosition('left_hand'), -1, 1)
-WISH = LeastSquares(FramePosition('right_c'))
+COST = LeastSquares(FramePosition('right_c'))
 
 
 @pytest.fixture(scope='module')
@@ -42,18 +42,18 @@ def robot():
 
 
 def target(tip='left_hand', T=None, relative_to=None):
-    """Return a target at the origin of the root."""
+    """Return a target, by default at the origin of the root."""
     return PoseTarget(tip, np.eye(4) if T is None else T, relative_to)
 
 
-def test_without_a_group_all_ancestors_of_the_tips_move(robot):
+def test_joints_without_a_group_are_all_ancestors_of_the_tips(robot):
     assert IKProblem(robot, [target()]).joint_names == ('torso', *LEFT)
     both = IKProblem(robot, [target(), target('right_c')])
     assert both.joint_names == ('torso', *LEFT, *RIGHT[:3])
     assert IKProblem(robot, target('chest')).joint_names == ('torso',)
 
 
-def test_joints_of_the_group_move_without_locked_ones(robot):
+def test_joints_with_a_group_are_those_of_the_group_except_locked_ones(robot):
     assert IKProblem(robot, [target()], 'left').joint_names == LEFT
     assert IKProblem(robot, [target()], 'torso').joint_names == ('torso',)
     problem = IKProblem(robot, [target()], 'left', locked=['left_2', 'torso'])
@@ -62,15 +62,15 @@ def test_joints_of_the_group_move_without_locked_ones(robot):
     assert IKProblem(robot, [target()], locked=('torso' for _ in range(1))).joint_names == LEFT
 
 
-def test_values_of_locked_joints_are_refused(robot):
-    for ask in (lambda: IKProblem(robot, [target()], locked={'torso': 0.1}),
-                lambda: solve_pose(robot, target().tip, target().transform,
-                                   locked={'torso': 0.1})):
+def test_locked_joints_given_with_values_are_refused(robot):
+    for call in (lambda: IKProblem(robot, [target()], locked={'torso': 0.1}),
+                 lambda: solve_pose(robot, target().tip, target().transform,
+                                    locked={'torso': 0.1})):
         with pytest.raises(InvalidOptionError, match='locked joints keep their values'):
-            ask()
+            call()
 
 
-def test_joints_above_both_tip_and_reference_frame_do_not_move(robot):
+def test_joints_exclude_common_ancestors_of_tip_and_reference_frame(robot):
     problem = IKProblem(robot, [target(relative_to='right_hand')])
     assert problem.joint_names == LEFT + RIGHT
     assert problem.targets[0].relative_to == 'right_hand'
@@ -82,11 +82,11 @@ def test_targets_in_fixed_frames_are_transformed_to_the_root(robot, frame):
     at = Configuration(robot, start)
     T = pose((0.1, 0.2, 0.3), (0.3, -0.2, 0.1))
     problem = IKProblem(robot, [target(T=T, relative_to=frame)], 'left', start)
-    restated = problem.targets[0]
-    assert restated.relative_to is None
-    there = Configuration(robot, start | {'left_1': 1.0, 'left_4': 0.5})
-    expected = target(T=at.transform(frame) @ T).errors(there.placement('left_hand'))
-    assert restated.errors(there.placement('left_hand')) == pytest.approx(expected, abs=1e-12)
+    transformed = problem.targets[0]
+    assert transformed.relative_to is None
+    moved = Configuration(robot, start | {'left_1': 1.0, 'left_4': 0.5})
+    expected = target(T=at.transform(frame) @ T).errors(moved.placement('left_hand'))
+    assert transformed.errors(moved.placement('left_hand')) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize('arguments, error, words', [
@@ -109,7 +109,7 @@ def test_targets_in_fixed_frames_are_transformed_to_the_root(robot, frame):
     ({'start': {'torso': np.nan}}, InvalidStateError, ["'torso'"]),
     ({'targets': []}, InvalidConstraintError, ['neither targets nor constraints']),
     ({'constraints': BOX}, IKError, ['constraints']), ({'constraints': 'box'}, IKError, ['box']),
-    ({'constraints': [WISH]}, IKError, ['Constraint']), ({'costs': [BOX]}, IKError, ['Cost']),
+    ({'constraints': [COST]}, IKError, ['Constraint']), ({'costs': [BOX]}, IKError, ['Cost']),
     ({'costs': [lambda at: 0.0]}, IKError, ['Cost']), ({'costs': None}, IKError, []),
     ({'constraints': [Constraint(FramePosition('hand'), 0, 1)]}, UnknownFrameError,
      ["'hand'", "'left_hand'"]),
@@ -123,13 +123,13 @@ def test_malformed_problems_are_refused(robot, arguments, error, words):
         assert word in str(caught.value)
 
 
-def test_joints_of_targets_constraints_and_costs_move(robot):
+def test_joints_are_those_of_targets_constraints_and_costs(robot):
     """A scalar cost may depend on any joint."""
     assert IKProblem(robot, constraints=[BOX]).joint_names == ('torso', *LEFT)
-    assert IKProblem(robot, costs=[WISH]).joint_names == ('torso', *RIGHT[:3])
-    assert IKProblem(robot, constraints=[BOX], costs=[WISH]).joint_names == (
+    assert IKProblem(robot, costs=[COST]).joint_names == ('torso', *RIGHT[:3])
+    assert IKProblem(robot, constraints=[BOX], costs=[COST]).joint_names == (
         'torso', *LEFT, *RIGHT[:3])
-    assert IKProblem(robot, [target('chest')], costs=[WISH]).joint_names == ('torso', *RIGHT[:3])
+    assert IKProblem(robot, [target('chest')], costs=[COST]).joint_names == ('torso', *RIGHT[:3])
     anything = ScalarCost(lambda at: 0.0)
     assert IKProblem(robot, costs=[anything]).joint_names == robot.joint_names
     elbow = Constraint(JointPositions(['left_3']), 0, 1)
@@ -147,7 +147,7 @@ def test_malformed_weights_are_refused(weights, words):
         assert word in str(caught.value)
 
 
-def test_targets_that_are_no_rigid_transform_are_refused():
+def test_targets_other_than_rigid_transforms_are_refused():
     with pytest.raises(InvalidTargetError,
                        match="target of 'tip'.*determinant -1.*left-handed: a mirror image"):
         PoseTarget('tip', np.diag([1.0, 1, -1, 1]))

@@ -16,17 +16,17 @@ def robot_and_functions(request, load, small):
     root, *frames = ROBOTS[request.param]
     robot = load(request.param) if root is None else small(request.param, root)
     return robot, [make(robot, frames[0], other) for other in (None, frames[1])
-                   for ways in SAMPLES.values() for make in ways]
+                   for makers in SAMPLES.values() for make in makers]
 
 
 def program(robot, functions):
-    """Bind functions to all joints."""
+    """Return a program of functions with all joints active."""
     return Program(robot, [function.bind(robot) for function in functions],
                    ActiveJoints(robot, robot.joint_names), robot.neutral)
 
 
-def check(bound, robot, q):
-    """Compare a program with its functions, each in its own configuration."""
+def assert_agrees(bound, robot, q):
+    """Assert that a program agrees with its functions, evaluated one by one."""
     f, J = bound.evaluate(q)
     at = Configuration(robot, q)
     assert f.shape == (bound.size,) and len(J) == bound.size
@@ -37,7 +37,7 @@ def check(bound, robot, q):
 
 
 def test_program_agrees_with_its_functions(robot_and_functions):
-    """With a read-only q, and while others use the robot's scratch data."""
+    """Also with a read-only q, and after other uses of the robot's scratch data."""
     robot, functions = robot_and_functions
     bound, generator = program(robot, functions), np.random.default_rng(0)
     for _ in range(3):
@@ -45,7 +45,7 @@ def test_program_agrees_with_its_functions(robot_and_functions):
         q.setflags(write=False)
         first = bound.evaluate(q)
         pin.centerOfMass(robot.model, robot.scratch_data(), robot.random_q(generator))
-        check(bound, robot, q)
+        assert_agrees(bound, robot, q)
         np.testing.assert_array_equal(np.column_stack(first), np.column_stack(bound.evaluate(q)))
     assert bound.size == sum(len(function.labels) for function in bound.functions)
     f, J = program(robot, []).evaluate(q)

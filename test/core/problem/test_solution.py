@@ -37,8 +37,8 @@ def failed(small):
 
 
 def test_status_numbers_equal_those_of_moveit():
-    ours = {'APPROXIMATE': 2}    # MoveIt has only 1 and numbers below 0 besides FAILURE
-    assert {status.name: status.value for status in Status} == MOVEIT | ours
+    added = {'APPROXIMATE': 2}    # MoveIt has only 1 and numbers below 0 besides FAILURE
+    assert {status.name: status.value for status in Status} == MOVEIT | added
 
 
 def test_successful_solution_has_all_fields(small, solved):
@@ -69,14 +69,14 @@ def test_numbers_of_a_solution_are_python_types(solved, failed):
         solved.sucess   # noqa: B018
 
 
-def test_explanation_of_success_has_errors_and_costs(solved):
+def test_explanation_of_success_names_tip_solver_and_iterations(solved):
     text = solved.explain()
     assert text.startswith('SUCCESS: ') and "'tip'" in text
     assert 'lm' in text and 'iterations' in text and 'restart' in text
     assert 'try' not in text and 'violated' not in text
 
 
-def test_explanation_names_violations_and_their_size(failed):
+def test_explanation_of_failure_states_violations_and_their_size(failed):
     text = failed.explain()
     assert text.startswith('NO_IK_SOLUTION: ')
     assert "position error of 'tip': 2.3 m" in text
@@ -84,11 +84,11 @@ def test_explanation_names_violations_and_their_size(failed):
 
 
 def test_explanation_suggests_no_longer_timeout_for_infeasible_problems(small, failed):
-    once = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), allow_restarts=False)
-    late = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), timeout=1e-9)
+    no_restarts = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), allow_restarts=False)
+    timed_out = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), timeout=1e-9)
     cancelled = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), cancel=lambda: True)
     boxes = [Constraint(FramePosition('tip'), low, low + 0.1) for low in (0.0, 0.5)]
     excluded = solve(IKProblem(small('scara'), constraints=boxes), timeout=30.0)
     assert excluded.status is Status.GOAL_CONSTRAINTS_VIOLATED
-    for solution in (failed, once, late, cancelled, excluded):
+    for solution in (failed, no_restarts, timed_out, cancelled, excluded):
         assert solution.impossible and 'try:' not in solution.explain()

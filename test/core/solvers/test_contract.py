@@ -1,5 +1,4 @@
-"""Contract of every registered solver; registration of further solvers."""
-
+"""Contract of all registered solvers, and registration of further ones."""
 
 from judge import check, pose, TreeJudge
 import numpy as np
@@ -23,8 +22,7 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.solvers import make_solver
 
 SOLVERS = solver_names()
-COMPILED = 'lm', 'sqp'    # their descents from poses cannot be interrupted
-FAR = pose((9, 0, 0))
+FAR = pose((9, 0, 0))     # out of reach
 ROBOTS = [('scara', 'tip'), ('turntable', 'tip'), ('mimic_chain', 'tip'), ('nested', 'tip'),
           ('two_arms', 'left_hand')]
 
@@ -50,7 +48,7 @@ def test_reachable_poses_near_the_start_are_solved(small, solver, robot_name, ti
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_two_tips_with_weights_and_moving_frames_are_solved(small, solver):
+def test_two_tips_with_weights_and_moving_reference_frames_are_solved(small, solver):
     robot, judge = small('two_arms'), TreeJudge(SMALL['two_arms'])
     generator, tips = np.random.default_rng(0), ['left_hand', 'right_hand']
     frames, weights = ['right_b', None], [(1, 1, 1, 1, 1, 0), (1, 1, 1, 0, 0, 0)]
@@ -64,25 +62,25 @@ def test_two_tips_with_weights_and_moving_frames_are_solved(small, solver):
         check(judge, solution, list(zip(tips, targets, frames, weights, strict=True)))
 
 
-def asked(robot, T=FAR, **arguments):
+def tip_problem(robot, T=FAR, **arguments):
     """Return a problem with a target pose of the tip."""
     return IKProblem(robot, [PoseTarget('tip', T)], **arguments)
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_fields_of_an_attempt_are_consistent(small, solver):
+def test_attempt_is_finite_and_within_its_budget_and_joint_limits(small, solver):
     robot = small('zero_links')
     generator = np.random.default_rng(0)
-    for bound in (1, 2, 9, 100, 100, 100):
-        T = FAR if bound < 9 else Configuration(robot, robot.random_q(generator)).transform('tip')
+    for budget in (1, 2, 9, 100, 100, 100):
+        T = FAR if budget < 9 else Configuration(robot, robot.random_q(generator)).transform('tip')
         start = robot.random_q(generator)
         start.setflags(write=False)
-        attempt = make_solver(solver, asked(robot, T), {}).attempt(
-            start, Budget(iterations=bound))
+        attempt = make_solver(solver, tip_problem(robot, T), {}).attempt(
+            start, Budget(iterations=budget))
         assert isinstance(attempt, Attempt)
         assert attempt.q.shape == (robot.nq,) and np.isfinite(attempt.q).all()
         assert attempt.error >= 0 and np.isfinite(attempt.error)
-        assert 0 <= attempt.iterations <= bound and isinstance(attempt.exit_flag, ExitFlag)
+        assert 0 <= attempt.iterations <= budget and isinstance(attempt.exit_flag, ExitFlag)
         assert (robot.lower <= attempt.q).all() and (attempt.q <= robot.upper).all()
 
 
@@ -103,43 +101,43 @@ Q = np.array([0.3, -0.5, -0.1, 0.7])
 
 
 @pytest.fixture
-def question(small):
+def problem(small):
     T = Configuration(small('scara'), Q).transform('tip')
     return IKProblem(small('scara'), [PoseTarget('tip', T)])
 
 
-def claiming(answer):
-    """Return a solver that reports convergence without error at `answer(start)`."""
-    class Claiming(Solver):
+def converging_at(answer):
+    """Return a solver class that reports convergence without error at `answer(start)`."""
+    class Converging(Solver):
         def attempt(self, start, budget):
             return Attempt(answer(start), 0.0, 1, ExitFlag.CONVERGED)
-    return Claiming
+    return Converging
 
 
-def test_registered_solver_is_used(register, question):
-    solver = register(claiming(lambda start: Q.copy()))
+def test_registered_solver_is_used(register, problem):
+    solver = register(converging_at(lambda start: Q.copy()))
     assert solver.name == 'mine' and 'mine' in solver_names()
-    solution = solve(question, solver='mine')
+    solution = solve(problem, solver='mine')
     assert solution.success and solution.solver == 'mine'
     assert list(solution.q) == list(Q)
     assert solution.solver_reason == 'named in the options'
     with pytest.raises(InvalidOptionError, match="'depth' is .*'mine'; valid: timeout, sol"):
-        solve(question, solver='mine', depth=3)
+        solve(problem, solver='mine', depth=3)
 
 
-LIES = {
-    'another place': lambda start: Q + 0.01,
-    'not a number': lambda start: Q * np.nan,
-    'a limit crossed': lambda start: Q + [4 * np.pi, 0, 0, 0],
-    'a locked joint moved': lambda start: Q,
+FALSE_ANSWERS = {
+    'wrong pose': lambda start: Q + 0.01,
+    'nan': lambda start: Q * np.nan,
+    'beyond a joint limit': lambda start: Q + [4 * np.pi, 0, 0, 0],
+    'locked joint moved': lambda start: Q,
 }
 
 
-@pytest.mark.parametrize('lie', LIES)
-def test_false_convergence_of_a_solver_is_no_success(register, question, lie):
-    register(claiming(LIES[lie]))
-    locked = ['wrist'] if lie == 'a locked joint moved' else []
-    solution = solve(IKProblem(question.robot, question.targets, locked=locked), solver='mine',
+@pytest.mark.parametrize('case', FALSE_ANSWERS)
+def test_false_convergence_of_a_solver_is_not_reported_as_success(register, problem, case):
+    register(converging_at(FALSE_ANSWERS[case]))
+    locked = ['wrist'] if case == 'locked joint moved' else []
+    solution = solve(IKProblem(problem.robot, problem.targets, locked=locked), solver='mine',
                      max_iterations=30)
     assert solution.status is Status.NO_IK_SOLUTION
     assert solution.q is None and solution.joints is None
@@ -152,13 +150,13 @@ def test_false_convergence_of_a_solver_is_no_success(register, question, lie):
     ('lm', {'damping': np.nan}), ('lm', {'attempt_iterations': 10**400}), ('clik', {'eps': 0.0}),
     ('clik', {'dt': np.inf}), ('clik', {'damp': -1.0}), ('clik', {'it_max': 'x'}),
     ('sqp', {'attempt_iterations': 0}), ('bfgs', {'gradient_tolerance': np.nan})])
-def test_solver_options_out_of_range_are_refused(question, solver, options):
+def test_invalid_solver_options_are_refused(problem, solver, options):
     with pytest.raises(InvalidOptionError) as caught:
-        solve(question, solver=solver, **options)
+        solve(problem, solver=solver, **options)
     assert next(iter(options)) in str(caught.value)
 
 
-def test_solver_of_an_entry_point_is_found(tmp_path, monkeypatch, register, small):
+def test_solver_of_an_entry_point_is_listed_and_used(tmp_path, monkeypatch, register, small):
     """A distribution with an entry point `ros2_ik.solvers`, as pip installs it."""
     (tmp_path / 'others_solver.py').write_text(
         'from ros2_ik.core import Attempt, ExitFlag, Solver\n'
@@ -184,5 +182,5 @@ def test_solver_of_an_entry_point_is_found(tmp_path, monkeypatch, register, smal
                           max_iterations=3).success
     with pytest.raises(InvalidOptionError, match="'depth'.*'other'.*answer"):
         solve_pose(small('scara'), 'tip', T, solver='other', depth=3)
-    assert 'other' in solver_names()       # loading it once does not list it twice
+    assert 'other' in solver_names()       # a loaded solver is not listed twice
     assert len(set(solver_names())) == len(solver_names())

@@ -1,4 +1,4 @@
-"""Drake's interface: constraints of each method hold, by independent forward kinematics."""
+"""InverseKinematics (Drake's interface), judged by independent forward kinematics."""
 
 from judge import angle, pose, TreeJudge
 import numpy as np
@@ -25,7 +25,7 @@ from ros2_ik.core.errors import (
     UnknownJointError,
 )
 
-ORACLES = recorded('drake_ik.json')['problems']
+DRAKE_PROBLEMS = recorded('drake_ik.json')['problems']
 HAND, LINK = 'panda_hand', 'panda_link4'
 P, Q, N = [0.02, -0.01, 0.1], [0.5, 0.2, 0.4], [0.2, -0.1, 2]
 X = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
@@ -35,42 +35,43 @@ BOX = [[0.4, 0.1, 0.3], [0.45, 0.2, 0.35]]
 NEAR = [[-0.1, -0.1, 0.3], [0.1, 0.1, 0.4]]
 ABOVE = [[0, 0, -1, 0, 0, 0], [0, 0, 0, 1, 0, -1]]
 AROUND = [[-0.3, 0.5, -0.6], [-0.1, 0.7, -0.5]]
-BY_NAME = {'X_AbarA': X, 'p_AQ_lower': AROUND[0], 'p_AQ_upper': AROUND[1]}
+KEYWORDS = {'X_AbarA': X, 'p_AQ_lower': AROUND[0], 'p_AQ_upper': AROUND[1]}
 
 
 def point(T, p):
     return T[:3, :3] @ np.array(p) + T[:3, 3]
 
 
-def seen(X, p):
-    """Return a point in the axes of a frame at X."""
+def local(X, p):
+    """Return the coordinates in a frame at X of a point of the root frame."""
     return X[:3, :3].T @ (p - X[:3, 3])
 
 
-def turn(R):
+def rotation_angle(R):
     return np.linalg.norm(Rotation.from_matrix(R).as_rotvec())
 
 
-def off_line(p, q, n):
+def line_distance(p, q, n):
     n = np.array(n) / np.linalg.norm(n)
     return np.linalg.norm((p - q) - (p - q) @ n * n)
 
 
-# name of the method: arguments, and the measured quantity of T(frame) with its bounds
+# method, arguments, the measured quantity of the frame poses T(frame), and its bounds
 CONSTRAINTS = [
     ('position', (HAND, P, None, *BOX), lambda T: point(T(HAND), P), *BOX),
     ('position', (HAND, P, LINK, *AROUND, X),
-     lambda T: seen(T(LINK) @ X, point(T(HAND), P)), *AROUND),
-    ('position', (HAND, P, LINK, BY_NAME),
-     lambda T: seen(T(LINK) @ X, point(T(HAND), P)), *AROUND),
-    ('position', (None, Q, HAND, *NEAR, None), lambda T: seen(T(HAND), np.array(Q)), *NEAR),
+     lambda T: local(T(LINK) @ X, point(T(HAND), P)), *AROUND),
+    ('position', (HAND, P, LINK, KEYWORDS),
+     lambda T: local(T(LINK) @ X, point(T(HAND), P)), *AROUND),
+    ('position', (None, Q, HAND, *NEAR, None), lambda T: local(T(HAND), np.array(Q)), *NEAR),
     ('orientation', (None, DOWN, HAND, TILT, 0.2),
-     lambda T: turn(DOWN.T @ T(HAND)[:3, :3] @ TILT), 0, 0.2),
-    ('orientation', (None, DOWN, HAND, None, 0), lambda T: turn(DOWN.T @ T(HAND)[:3, :3]), 0, 0),
-    ('orientation', (None, DOWN, HAND, None, 4.0),      # Drake's wraps round
-     lambda T: turn(DOWN.T @ T(HAND)[:3, :3]), 0, np.pi),
+     lambda T: rotation_angle(DOWN.T @ T(HAND)[:3, :3] @ TILT), 0, 0.2),
+    ('orientation', (None, DOWN, HAND, None, 0),
+     lambda T: rotation_angle(DOWN.T @ T(HAND)[:3, :3]), 0, 0),
+    ('orientation', (None, DOWN, HAND, None, 4.0),      # Drake wraps this bound
+     lambda T: rotation_angle(DOWN.T @ T(HAND)[:3, :3]), 0, np.pi),
     ('gaze_target', (HAND, P, N, None, Q, 0.1),
-     lambda T: angle(N, seen(T(HAND), np.array(Q)) - P), 0, 0.1),
+     lambda T: angle(N, local(T(HAND), np.array(Q)) - P), 0, 0.1),
     ('gaze_target', (None, Q, [0, 0, 1], HAND, P, 2.5),
      lambda T: angle([0, 0, 1], point(T(HAND), P) - Q), 0, 2.5),
     ('angle_between_vectors', (None, [0, 0, 1], HAND, N, 0.5, 0.6),
@@ -78,30 +79,30 @@ CONSTRAINTS = [
     ('point_to_point_distance', (HAND, P, 'panda_link2', [0, 0, 0], 0.4, 0.41),
      lambda T: np.linalg.norm(point(T(HAND), P) - T('panda_link2')[:3, 3]), 0.4, 0.41),
     ('point_to_line_distance', (HAND, P, None, Q, N, 0.1, 0.11),
-     lambda T: off_line(point(T(HAND), P), Q, N), 0.1, 0.11),
+     lambda T: line_distance(point(T(HAND), P), Q, N), 0.1, 0.11),
     ('polyhedron', (None, HAND, np.array([P, Q]).T, ABOVE, [-0.5, 0.2]),
      lambda T: np.array(ABOVE) @ np.concatenate([point(T(HAND), P), point(T(HAND), Q)]),
      -np.inf, [-0.5, 0.2]),
 ]
 
 
-def asked(ik, method, arguments):
+def add(ik, method, arguments):
     """Call an add_ method; the last arguments may be keywords."""
     named = arguments[-1] if isinstance(arguments[-1], dict) else {}
     return getattr(ik, f'add_{method}')(*arguments[:len(arguments) - bool(named)], **named)
 
 
-def placed(judge, solution):
+def pose_function(judge, solution):
     return lambda frame: judge.transform(solution.best_joints, frame)
 
 
 @pytest.mark.parametrize('method, arguments, measured, lower, upper', CONSTRAINTS)
-def test_constraint_of_a_method_holds(load, judge_of, method, arguments, measured, lower, upper):
+def test_added_constraint_holds(load, judge_of, method, arguments, measured, lower, upper):
     ik, judge = InverseKinematics(load('panda')), judge_of('panda')
-    handle = asked(ik, f'{method}_constraint', arguments)
+    handle = add(ik, f'{method}_constraint', arguments)
     solution = ik.solve(timeout=2.0, random_state=1)
     assert solution.success, solution.explain()
-    value = measured(placed(judge, solution))
+    value = measured(pose_function(judge, solution))
     assert np.all(value >= np.array(lower) - 2e-6) and np.all(value <= np.array(upper) + 2e-6)
     assert judge.outside(solution.joints) == []
     assert ik.problem.constraints == (handle,)
@@ -126,26 +127,26 @@ def test_bounds_of_continuous_joints_apply_modulo_a_turn(small, lower, upper, se
     assert abs(off) <= (upper - lower) / 2 + 2e-6
 
 
-def test_user_functions_and_callables_are_constraints(load, judge_of):
+def test_functions_and_callables_are_accepted_as_constraints(load, judge_of):
     ik, judge = InverseKinematics(load('panda')), judge_of('panda')
     ik.add_constraint(PointToPlane(HAND, P, [0, 0, 0.2], [0, 0, 1]), 0, 0, name='on the table')
     ik.add_constraint(lambda at: at.transform(HAND)[:2, 3], [0.4, 0.1], [0.5, 0.2])
-    T = placed(judge, ik.solve(timeout=2.0, random_state=0))(HAND)
+    T = pose_function(judge, ik.solve(timeout=2.0, random_state=0))(HAND)
     assert point(T, P)[2] == pytest.approx(0.2, abs=2e-6)
     assert 0.4 - 2e-6 <= T[0, 3] <= 0.5 + 2e-6 and 0.1 - 2e-6 <= T[1, 3] <= 0.2 + 2e-6
 
 
-# -- costs: arguments, and Drake's formula of T(frame); all can be brought to zero
+# -- costs: method, arguments, Drake's formula of T(frame); each has the minimum 0
 
-# where the hand can be, seen from the link
+# reachable position of point P of the hand in frame LINK [m]
 BESIDE = [-0.14429075, 0.1902414, -0.116854]
 C = np.array([[2.0, 1, 0], [0, 3, 0], [0, 0, 1]])
 COSTS = [
     ('position', (None, Q, HAND, P, C),
      lambda T: (point(T(HAND), P) - Q) @ C @ (point(T(HAND), P) - Q)),
     ('position', (LINK, BESIDE, HAND, P, C),
-     lambda T: (seen(T(LINK), point(T(HAND), P)) - BESIDE) @ C
-     @ (seen(T(LINK), point(T(HAND), P)) - BESIDE)),
+     lambda T: (local(T(LINK), point(T(HAND), P)) - BESIDE) @ C
+     @ (local(T(LINK), point(T(HAND), P)) - BESIDE)),
     ('orientation', (None, DOWN, HAND, TILT, 1.7),
      lambda T: 1.7 * (3 - np.trace(DOWN.T @ T(HAND)[:3, :3] @ TILT)) / 2),
     ('angle_between_vectors', (None, [0, 1, 1], HAND, N, 1.7),
@@ -154,22 +155,22 @@ COSTS = [
 
 
 @pytest.mark.parametrize('method, arguments, formula', COSTS)
-def test_costs_equal_those_of_drake(load, judge_of, method, arguments, formula):
+def test_cost_equals_drake_formula_and_is_minimized(load, judge_of, method, arguments, formula):
     robot, judge = load('panda'), judge_of('panda')
     ik = InverseKinematics(robot)
-    cost = asked(ik, f'{method}_cost', arguments)
+    cost = add(ik, f'{method}_cost', arguments)
     for seed in range(5):
         at = Configuration(robot, robot.random_q(np.random.default_rng(seed)))
         expected = formula(lambda frame, q=at.q: judge.transform(robot.to_joints(q), frame))
         assert cost.value(at) == pytest.approx(expected, abs=1e-12)
     solution = ik.solve(timeout=30.0, max_iterations=1000, select='cost', random_state=0)
-    assert solution.cost == pytest.approx(formula(placed(judge, solution)), abs=1e-12)
+    assert solution.cost == pytest.approx(formula(pose_function(judge, solution)), abs=1e-12)
     assert solution.cost < 1e-6
 
 
 @pytest.mark.parametrize('axis', np.eye(3))
 def test_orientation_cost_leaves_its_maximum(load, axis):
-    """Drake's reports success half a turn away, with a cost of 2."""
+    """Drake reports success at the maximum, half a turn away, with a cost of 2."""
     robot = load('panda')
     R = Configuration(robot).transform(HAND)[:3, :3]
     half_a_turn = R @ (2 * np.outer(axis, axis) - np.eye(3))
@@ -192,7 +193,7 @@ def test_posture_cost_has_no_factor_of_one_half(load):
     assert named.value(at) == pytest.approx(3 * (q[3] + 1)**2)
 
 
-def test_cost_is_a_function_with_target_a_callable_or_soft_bounds(load):
+def test_add_cost_takes_function_with_target_callable_or_cost(load):
     robot = load('panda')
     ik, at = InverseKinematics(robot), Configuration(robot)
     height = PointToPlane(HAND, P, [0, 0, 0], [0, 0, 1])
@@ -207,33 +208,33 @@ def test_cost_is_a_function_with_target_a_callable_or_soft_bounds(load):
             ik.add_cost(*bad)
 
 
-# -- the problem -------------------------------------------------------------------------
+# -- problems ----------------------------------------------------------------------------
 
-@pytest.mark.parametrize('oracle', ORACLES, ids=lambda oracle: oracle['name'])
-def test_solutions_cost_no_more_than_those_of_drake(oracle):
+@pytest.mark.parametrize('drake', DRAKE_PROBLEMS, ids=lambda drake: drake['name'])
+def test_solutions_cost_no_more_than_those_of_drake(drake):
     ik = InverseKinematics(oracle_robot())
-    ik.add_position_constraint(HAND, oracle['p_BQ'], None, oracle['lower'], oracle['upper'])
-    if 'R' in oracle:
-        ik.add_orientation_constraint(None, oracle['R'], HAND, np.eye(3), oracle['theta_bound'])
-    if 'gaze' in oracle:
-        g = oracle['gaze']
+    ik.add_position_constraint(HAND, drake['p_BQ'], None, drake['lower'], drake['upper'])
+    if 'R' in drake:
+        ik.add_orientation_constraint(None, drake['R'], HAND, np.eye(3), drake['theta_bound'])
+    if 'gaze' in drake:
+        g = drake['gaze']
         ik.add_gaze_target_constraint(HAND, g['p_AS'], g['n_A'], None, g['p_BT'],
                                       g['cone_half_angle'])
-    ik.add_posture_cost(oracle['q_guess'])
-    solution = ik.solve(oracle['q_guess'], timeout=30.0, max_iterations=1000, select='cost',
+    ik.add_posture_cost(drake['q_guess'])
+    solution = ik.solve(drake['q_guess'], timeout=30.0, max_iterations=1000, select='cost',
                         random_state=0)
-    if oracle['cost'] is None:
+    if drake['cost'] is None:
         assert not solution.success and solution.violations
         assert all(v.name in solution.explain() for v in solution.violations)
     else:
         assert solution.success, solution.explain()
-        assert solution.cost <= oracle['cost'] + 1e-9
-        difference = solution.q - oracle['q_guess']
+        assert solution.cost <= drake['cost'] + 1e-9
+        difference = solution.q - drake['q_guess']
         assert solution.cost == pytest.approx(difference @ difference)
 
 
 @pytest.mark.parametrize('with_joint_limits', [True, False])
-def test_locked_joints_stay_outside_limits_and_away_from_the_seed(load, with_joint_limits):
+def test_locked_joints_keep_their_values_despite_limits_and_seeds(load, with_joint_limits):
     locked = {'panda_joint1': 0.3, 'panda_joint4': 0.5}     # the latter outside its limits
     ik = InverseKinematics(load('panda'), with_joint_limits, locked=locked)
     ik.add_position_constraint(HAND, P, None, -1, 1)
@@ -252,11 +253,11 @@ def test_locked_joints_stay_outside_limits_and_away_from_the_seed(load, with_joi
     ('minimum_distance_upper_bound_constraint', (0.05,), 0.0, 0.05),
     ('distance_constraint', (['held', 'other'], 0.1, 0.12), 0.1, 0.12),
 ])
-def test_distance_bounds_hold_for_two_balls(robot, method, bounds, lower, upper):
-    """By the distance of the two centers less the radii, 0.05 m and 0.1 m."""
+def test_distance_constraints_hold_for_two_spheres(robot, method, bounds, lower, upper):
+    """The expected distance is that of the centers less the radii, 0.05 m and 0.1 m."""
     scene = Scene(robot).attach(SceneObject('held', [Sphere(0.05)], pose(P)), 'tip')
     ik = InverseKinematics(robot, scene=scene.add(SceneObject('other', [Sphere(0.1)], pose(Q))))
-    asked(ik, method, bounds)
+    add(ik, method, bounds)
     for seed in range(5):
         solution = ik.solve(robot.random_q(np.random.default_rng(seed)), timeout=1.0)
         assert solution.success, solution.explain()
@@ -265,7 +266,7 @@ def test_distance_bounds_hold_for_two_balls(robot, method, bounds, lower, upper)
         assert lower - 2e-6 <= distance <= upper + 2e-6
 
 
-def test_removed_constraints_and_costs_have_no_effect(load):
+def test_remove_drops_constraints_and_costs_from_later_problems(load):
     ik = InverseKinematics(load('panda'))
     first = ik.add_position_constraint(HAND, P, None, *BOX)
     second = ik.add_position_constraint(HAND, P, None, *BOX)
@@ -280,10 +281,10 @@ def test_removed_constraints_and_costs_have_no_effect(load):
             ik.remove(handle)
 
 
-# -- bad arguments -----------------------------------------------------------------------
+# -- malformed arguments -----------------------------------------------------------------
 
 NAN = float('nan')
-BAD = [
+MALFORMED = [
     ('position_constraint', (HAND, P, None, *BOX, 2 * X), 'T_relative_A'),
     ('orientation_constraint', (None, DOWN, HAND, None, -0.1), 'theta_bound'),
     ('gaze_target_constraint', (HAND, P, N, None, Q, 3.2), 'cone_half_angle'),
@@ -303,11 +304,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize('method, arguments, text', BAD)
+@pytest.mark.parametrize('method, arguments, text', MALFORMED)
 def test_malformed_arguments_are_refused_by_the_add_method(load, method, arguments, text):
     ik = InverseKinematics(load('panda'))
     with pytest.raises(InvalidConstraintError, match=text):
-        asked(ik, method, arguments)
+        add(ik, method, arguments)
     with pytest.raises(InvalidConstraintError, match='neither targets nor constraints'):
         assert ik.problem
 

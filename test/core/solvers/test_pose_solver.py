@@ -1,4 +1,4 @@
-"""Repeated requests: prepared state is not stale, and a warm call runs through few files."""
+"""Repeated requests: cached state is not stale, and a warm call enters few files."""
 
 from itertools import groupby
 from pathlib import Path
@@ -29,13 +29,13 @@ CORE = str(Path(core.__file__).parent)
 
 def files_entered(call):
     """Return the files of the core that a call enters, in order."""
-    passed = []
+    names = []
 
     def trace(frame, event, argument):
         name = frame.f_code.co_filename
         if not name.startswith(CORE):
             return None
-        passed.append(name.removeprefix(CORE))
+        names.append(name.removeprefix(CORE))
         return trace
     before = sys.gettrace()
     sys.settrace(trace)
@@ -43,11 +43,11 @@ def files_entered(call):
         call()
     finally:
         sys.settrace(before)
-    return [name for name, _ in groupby(passed)]
+    return [name for name, _ in groupby(names)]
 
 
-def questions(robot, tip, count):
-    """Yield reachable poses of collision-free configurations, each with a near seed."""
+def poses_and_seeds(robot, tip, count):
+    """Yield tip poses of collision-free configurations, each with a near seed."""
     generator, checker = np.random.default_rng(0), self_collision_check(robot).checker
     while count:
         q = robot.random_q(generator)
@@ -59,34 +59,34 @@ def questions(robot, tip, count):
 
 @pytest.mark.parametrize('collisions, files, switches', [(True, 12, 32), (False, 9, 26)])
 def test_warm_solve_pose_enters_few_files(load, collisions, files, switches):
-    """So a reader can follow a request; see docs/architecture.md."""
-    robot, tip, answers = load('panda'), 'panda_hand_tcp', []
-    for T, seed in questions(robot, tip, 4):
-        entered = files_entered(lambda T=T, seed=seed: answers.append(
+    """A reader can follow a request through few files; see docs/architecture.md."""
+    robot, tip, solutions = load('panda'), 'panda_hand_tcp', []
+    for T, seed in poses_and_seeds(robot, tip, 4):
+        entered = files_entered(lambda T=T, seed=seed: solutions.append(
             solve_pose(robot, tip, T, seed, collisions=collisions)))
-    assert all(answers)
+    assert all(solutions)
     assert len(set(entered)) <= files and len(entered) - 1 <= switches, entered
 
 
 def test_warm_inverse_kinematics_enters_few_files(load):
-    """Two constraints and a cost."""
-    robot, answers = load('panda'), []
+    """The problem has two constraints and a cost."""
+    robot, solutions = load('panda'), []
     tip, ik = 'panda_hand_tcp', InverseKinematics(robot)
-    for T, seed in questions(robot, tip, 4):
+    for T, seed in poses_and_seeds(robot, tip, 4):
         handles = [ik.add_position_constraint(tip, [0, 0, 0], None, T[:3, 3] - 0.02,
                                               T[:3, 3] + 0.02),
                    ik.add_gaze_target_constraint(tip, [0, 0, 0], [0, 0, 1], None,
                                                  T[:3, 3] + 0.5 * T[:3, 2], 0.2),
                    ik.add_posture_cost(seed - 0.05, 0.01)]
-        entered = files_entered(lambda seed=seed: answers.append(ik.solve(seed, timeout=1.0)))
+        entered = files_entered(lambda seed=seed: solutions.append(ik.solve(seed, timeout=1.0)))
         for handle in handles:
             ik.remove(handle)
-    assert answers[-1].success and answers[-1].iterations > 0
+    assert solutions[-1].success and solutions[-1].iterations > 0
     assert len(set(entered)) <= 20 and len(entered) - 1 <= 72, entered
 
 
-def test_arms_linked_by_a_relative_target_are_solved_beside_another_arm():
-    """Past defect: the poses of the wrong targets were used, so no solution was found."""
+def test_arms_coupled_by_a_relative_target_are_solved_with_a_third_arm():
+    """Past defect: poses of other targets were used, so that no solution was found."""
     arms = [text for arm, y in (('a', 0.5), ('b', -0.5), ('c', 0.0)) for text in (
         joint(f'{arm}_1', 'revolute', 'base', f'{arm}_x', xyz=(0, y, 0.2), axis=Z, limits=WIDE),
         joint(f'{arm}_2', 'revolute', f'{arm}_x', f'{arm}_y', axis=Y, limits=WIDE),
@@ -100,7 +100,7 @@ def test_arms_linked_by_a_relative_target_are_solved_beside_another_arm():
     assert solve(problem, random_state=0, max_iterations=1000, timeout=10.0).success
 
 
-def test_cache_of_a_locked_joint_is_not_used_for_other_values(small):
+def test_pose_solver_uses_the_current_value_of_a_locked_joint(small):
     robot, generator = small('two_arms'), np.random.default_rng(2)
     solver = PoseSolver(robot, 'left_hand', locked=['torso'])
     for i in range(20):
@@ -112,15 +112,15 @@ def test_cache_of_a_locked_joint_is_not_used_for_other_values(small):
         assert np.allclose(Configuration(robot, solution.q).transform('left_hand'), T, atol=1e-3)
 
 
-def test_repeated_request_with_costs_equals_a_new_solver(small):
+def test_problem_with_replaced_poses_equals_a_new_problem(small):
     robot = small('two_arms')
     generator, costs = np.random.default_rng(1), [LeastSquares(JointPositions(), weight=0.1)]
     poses = [Configuration(robot, robot.random_q(generator)).transform('left_hand')
              for _ in range(4)]
     problem = IKProblem(robot, PoseTarget('left_hand', poses[0]), costs=costs)
     for pose in poses:
-        again = solve(problem.with_poses([pose]), random_state=0, timeout=1.0)
-        anew = solve(IKProblem(robot, PoseTarget('left_hand', pose), costs=costs),
-                     random_state=0, timeout=1.0)
-        assert again.success and anew.success
-        assert again.cost == pytest.approx(anew.cost, rel=1e-6)
+        replaced = solve(problem.with_poses([pose]), random_state=0, timeout=1.0)
+        fresh = solve(IKProblem(robot, PoseTarget('left_hand', pose), costs=costs),
+                      random_state=0, timeout=1.0)
+        assert replaced.success and fresh.success
+        assert replaced.cost == pytest.approx(fresh.cost, rel=1e-6)

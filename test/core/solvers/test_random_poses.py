@@ -1,4 +1,4 @@
-"""Random reachable poses are found, and reported solutions are true."""
+"""Random reachable poses are solved; the judge confirms the solutions."""
 
 from judge import check, TreeJudge
 import numpy as np
@@ -14,7 +14,7 @@ ARMS = ['panda', 'ur5', 'xarm7', 'baxter', 'kinova']
 
 @pytest.mark.parametrize('name', ARMS)
 def test_100_reachable_poses_of_each_arm_are_solved(load, judge_of, name):
-    """2000 iterations each, about 50 ms; a timeout would measure the machine."""
+    """The limit is 2000 iterations, about 50 ms: a timeout would depend on the machine."""
     robot, judge, tip = load(name), judge_of(name), shipped_robots()[name].tip
     generator = np.random.default_rng(2024)
     for i in range(100):
@@ -35,21 +35,21 @@ def test_poses_with_joints_on_their_limits_are_solved(load, judge_of, name):
     generator = np.random.default_rng(0)
     for i in range(15):
         q = robot.random_q(generator)
-        on = (generator.random(robot.nq) < 0.5) & np.isfinite(robot.upper)
-        q[on] = np.where(generator.random(robot.nq) < 0.5, robot.lower, robot.upper)[on]
+        chosen = (generator.random(robot.nq) < 0.5) & np.isfinite(robot.upper)
+        q[chosen] = np.where(generator.random(robot.nq) < 0.5, robot.lower, robot.upper)[chosen]
         T = judge.transform(robot.to_joints(q), tip)
         solution = solve_pose(robot, tip, T, np.clip(q + 0.05, robot.lower, robot.upper),
                               timeout=2.0, random_state=i, collisions=False)
         check(judge, solution, [(tip, T)])
 
 
-# -- humanoids of forty joints and more, several tips at once ----------------------------------
+# -- a humanoid with several tips --------------------------------------------------------------
 
 TALOS = ['gripper_left_base_link', 'gripper_right_base_link', 'left_sole_link', 'right_sole_link']
 
 
-def near(robot, q, generator, size):
-    """Return a configuration near q within the limits; a base does not move."""
+def nearby(robot, q, generator, size):
+    """Return a random configuration near q, within the limits and with the same base."""
     other = q.copy()
     for j in robot.joints:
         if j.is_scalar:
@@ -57,14 +57,14 @@ def near(robot, q, generator, size):
     return np.clip(other, robot.lower, robot.upper)
 
 
-def test_four_tips_of_a_humanoid_with_a_free_base_are_solved(load, home_of):
-    """Feet stay, hands move, the floating base is free."""
+def test_four_tips_of_a_humanoid_with_a_floating_base_are_solved(load, home_of):
+    """Hands and feet have poses of one configuration near the home state."""
     robot = load('talos', 'freeflyer')
     judge = TreeJudge(robot.urdf, 'freeflyer', (robot.joint_names[0], robot.root_frame))
     generator = np.random.default_rng(1)
     home = robot.to_q(home_of('talos'))
     for i in range(8):
-        q = Configuration(robot, near(robot, home, generator, 0.3)).integrate(
+        q = Configuration(robot, nearby(robot, home, generator, 0.3)).integrate(
             [*generator.uniform(-0.2, 0.2, 6), *np.zeros(robot.nv - 6)])
         targets = [judge.transform(robot.to_joints(q), tip) for tip in TALOS]
         solution = solve_pose(robot, TALOS, targets, home, timeout=3.0, random_state=i,

@@ -1,11 +1,11 @@
-"""Search: restarts, budgets, slices, worker processes, and selection of solutions."""
+"""Search: restarts, budgets, slices, serialization, and selection of solutions."""
 
 import pickle
 
 from judge import check, claims, numeric_jacobian, pose, TreeJudge
 import numpy as np
 import pytest
-from search_questions import ARM, FAR, problem, reachable, same, TIP
+from search_problems import ARM, assert_same_solution, FAR, reachable, TIP, tip_problem
 from small_robots import SMALL
 
 from ros2_ik.core import (
@@ -30,52 +30,52 @@ from ros2_ik.core.solvers.serialization import pack, unpack
 
 
 def test_search_without_restarts_starts_at_the_seeds_only(robot):
-    solution = solve(problem(robot, T=FAR), allow_restarts=False)
+    solution = solve(tip_problem(robot, T=FAR), allow_restarts=False)
     assert solution.restarts == 0 and solution.status is Status.NO_IK_SOLUTION
     assert '1 attempt' in solution.message
     seeds = [robot.random_q(np.random.default_rng(i)) for i in range(3)]
-    solution = solve(problem(robot, T=FAR), seeds, allow_restarts=False)
+    solution = solve(tip_problem(robot, T=FAR), seeds, allow_restarts=False)
     assert solution.restarts == 0 and '3 attempts' in solution.message
-    # each seed with the target, then each with the tolerance as a constraint
+    # each seed once with the exact target, and once with the tolerances as constraints
     loose = IKProblem(robot, [PoseTarget(TIP, FAR, position_tolerance=0.05)])
     assert '6 attempts' in solve(loose, seeds, allow_restarts=False).message
 
 
-def test_seeds_are_tried_first_and_in_order(robot, starts):
+def test_seeds_are_tried_first_and_in_order(robot, recorded_starts):
     seeds = [robot.random_q(np.random.default_rng(i)) for i in range(3)]
-    solve(problem(robot, T=FAR), seeds, solver='mine', max_iterations=10)
-    np.testing.assert_array_equal(starts[:3], seeds)
-    assert len(starts) == 10
-    starts.clear()
-    solve(problem(robot, T=FAR, start=seeds[0]), solver='mine', max_iterations=1)
-    np.testing.assert_array_equal(starts, seeds[:1])        # the start, where there is no seed
+    solve(tip_problem(robot, T=FAR), seeds, solver='mine', max_iterations=10)
+    np.testing.assert_array_equal(recorded_starts[:3], seeds)
+    assert len(recorded_starts) == 10
+    recorded_starts.clear()
+    solve(tip_problem(robot, T=FAR, start=seeds[0]), solver='mine', max_iterations=1)
+    np.testing.assert_array_equal(recorded_starts, seeds[:1])   # without seeds: start
 
 
-def test_seeds_may_be_partial_and_outside_the_limits(robot, starts):
+def test_partial_seeds_are_completed_and_clamped_to_the_limits(robot, recorded_starts):
     start = robot.random_q(np.random.default_rng(0))
-    solve(problem(robot, T=FAR, start=start, locked=['s1']), [{'elbow': 9.0, 's1': 1.0}, {}],
+    solve(tip_problem(robot, T=FAR, start=start, locked=['s1']), [{'elbow': 9.0, 's1': 1.0}, {}],
           solver='mine', max_iterations=2)
     expected = start.copy()
-    expected[3] = 0.0     # the elbow's upper limit; s1 is locked at the start's value
-    np.testing.assert_array_equal(starts, [expected, start])
+    expected[3] = 0.0     # the upper limit of the elbow; s1 is locked at its start
+    np.testing.assert_array_equal(recorded_starts, [expected, start])
 
 
 def test_seed_that_is_a_solution_is_returned_if_no_descent_converges(robot, register):
-    class Lost(Solver):
+    class NeverConverging(Solver):
         def attempt(self, start, budget):
             return Attempt(start - 0.1, 1.0, 1, ExitFlag.ITERATION_LIMIT)
-    register(Lost)
+    register(NeverConverging)
     start = robot.random_q(np.random.default_rng(0))
-    there = Configuration(robot, start).transform(TIP)
-    solution = solve(problem(robot, T=there, start=start), solver='mine', max_iterations=3)
+    T = Configuration(robot, start).transform(TIP)
+    solution = solve(tip_problem(robot, T=T, start=start), solver='mine', max_iterations=3)
     assert solution.success
     np.testing.assert_array_equal(solution.q, start)
 
 
-def test_restarts_are_uniform_within_the_limits(robot, starts):
-    solve(problem(robot, T=FAR, start={'w2': 0.123}, locked=['w2']), [{'w2': 0.7}],
+def test_restarts_are_uniform_within_the_limits(robot, recorded_starts):
+    solve(tip_problem(robot, T=FAR, start={'w2': 0.123}, locked=['w2']), [{'w2': 0.7}],
           solver='mine', max_iterations=2000, timeout=10.0, random_state=0)
-    drawn = np.array(starts[1:])
+    drawn = np.array(recorded_starts[1:])
     assert (drawn[:, 5] == 0.123).all()
     free = [0, 1, 2, 3, 4, 6]
     span = robot.upper - robot.lower
@@ -86,9 +86,9 @@ def test_restarts_are_uniform_within_the_limits(robot, starts):
 
 
 def test_search_cancelled_after_a_solution_succeeds(robot):
-    looks = []
-    solution = solve(problem(robot, 1), solutions=1000, timeout=30.0, random_state=0,
-                     cancel=lambda: looks.append(0) or len(looks) > 60)
+    calls = []
+    solution = solve(tip_problem(robot, 1), solutions=1000, timeout=30.0, random_state=0,
+                     cancel=lambda: calls.append(0) or len(calls) > 60)
     assert solution.success and solution.alternatives
 
 
@@ -98,20 +98,20 @@ def test_search_cancelled_after_a_solution_succeeds(robot):
 def test_search_in_slices_gives_the_same_solution(robot, arguments):
     for seed in range(4):
         def search(seed=seed):
-            return Search(problem(robot, seed), random_state=3, timeout=30.0, max_iterations=400,
-                          **arguments)
+            return Search(tip_problem(robot, seed), random_state=3, timeout=30.0,
+                          max_iterations=400, **arguments)
         whole, sliced = search(), search()
         assert whole.run() is True and whole.finished
         slices = 1
         while not sliced.run(1e-9):      # one attempt a slice
             slices += 1
             assert not sliced.finished and slices < 500
-        same(whole.solution(), sliced.solution())
+        assert_same_solution(whole.solution(), sliced.solution())
         assert whole.attempts == sliced.attempts >= slices
 
 
 def test_unfinished_search_reports_no_success(robot):
-    search = Search(problem(robot, T=FAR), timeout=30.0)
+    search = Search(tip_problem(robot, T=FAR), timeout=30.0)
     early = search.solution()
     assert early.status is Status.TIMED_OUT and not early.success
     search.run(1e-9)
@@ -125,27 +125,27 @@ def test_unfinished_search_reports_no_success(robot):
 @pytest.mark.parametrize('arguments', [
     {'solutions': 5}, {'solver': 'clik', 'solver_options': {'it_max': 60, 'dt': 0.5}}])
 @pytest.mark.parametrize('slices', [0, 3])
-def test_search_continued_in_another_process_gives_the_same_solution(robot, slices, arguments):
-    """Wherever the first process stopped."""
+def test_serialized_search_continues_to_the_same_solution(robot, slices, arguments):
+    """After any number of slices before the serialization."""
     other_robot = pickle.loads(pickle.dumps(robot))
     for seed in range(3):
         def search(seed=seed):
-            return Search(problem(robot, seed, start={'s1': 0.2}, locked=['s3']), random_state=3,
-                          timeout=30.0, max_iterations=300, **arguments)
-        whole, first = search(), search()
-        whole.run()
+            return Search(tip_problem(robot, seed, start={'s1': 0.2}, locked=['s3']),
+                          random_state=3, timeout=30.0, max_iterations=300, **arguments)
+        uninterrupted, interrupted = search(), search()
+        uninterrupted.run()
         for _ in range(slices):
-            first.run(1e-9)
-        data = pack(first, robot)
-        assert len(data) < 20000 and b'<robot' not in data
-        second = unpack(data, other_robot)
-        assert second.problem.joint_names == first.problem.joint_names
-        second.run()
-        same(whole.solution(), second.solution())
+            interrupted.run(1e-9)
+        message = pack(interrupted, robot)
+        assert len(message) < 20000 and b'<robot' not in message
+        restored = unpack(message, other_robot)
+        assert restored.problem.joint_names == interrupted.problem.joint_names
+        restored.run()
+        assert_same_solution(uninterrupted.solution(), restored.solution())
 
 
 def test_earlier_requests_do_not_change_a_solution():
-    """The shared state was made with the start of the first request."""
+    """Past defect: cached state contained the start of the first request."""
     T, generator = np.eye(4), np.random.default_rng(3)
     T[:3, 3] = 0.4, 0.2, 0.5
     answers = []
@@ -158,19 +158,19 @@ def test_earlier_requests_do_not_change_a_solution():
         answers.append(solve(IKProblem(panda, [PoseTarget('panda_hand_tcp', target)]),
                              random_state=5))
     for answer in answers[1:]:
-        same(answer, answers[0])
+        assert_same_solution(answer, answers[0])
 
 
-# -- which solutions are chosen -----------------------------------------------------------------
+# -- selection of solutions ---------------------------------------------------------------------
 
-ENOUGH = {'timeout': 60.0, 'random_state': 0}
+DETERMINISTIC = {'timeout': 60.0, 'random_state': 0}     # iterations limit the search
 
 
-def test_alternative_solutions_are_distinct_and_valid(robot):
+def test_alternative_solutions_are_distinct_valid_and_sorted_by_distance(robot):
     judge = TreeJudge(SMALL[ARM])
     for seed in range(2):
         T = reachable(robot, seed)
-        solution = solve(problem(robot, T=T), solutions=6, timeout=2.0, random_state=0)
+        solution = solve(tip_problem(robot, T=T), solutions=6, timeout=2.0, random_state=0)
         assert len(solution.alternatives) == 5
         every = [solution, *solution.alternatives]
         for one in every:
@@ -185,7 +185,7 @@ def test_alternative_solutions_are_distinct_and_valid(robot):
 
 @pytest.mark.parametrize('seed', range(2))
 def test_alternatives_stay_distinct_while_they_improve(small, seed):
-    """A replaced solution was once equal to another one."""
+    """Past defect: a replaced solution was equal to another one."""
     ik = InverseKinematics(small('one_joint'), collisions=False)
     ik.add_position_constraint('arm', [1, 0, 0], None, [0, 0.4, -1], [1, 0.5, 1])
     answer = ik.solve([0.45], timeout=30.0, max_iterations=2500, select='nearest', solutions=4,
@@ -197,18 +197,18 @@ def test_alternatives_stay_distinct_while_they_improve(small, seed):
 @pytest.mark.parametrize('select, word', [
     ('nearest', 'nearest'), ('cost', 'cheapest'), ('manipulability', 'manipulable')])
 def test_solutions_are_ordered_by_the_selection(robot, select, word):
-    """A single solution is the first of them."""
-    judge, wanted = TreeJudge(SMALL[ARM]), robot.random_q(np.random.default_rng(1)) * 0.5
+    """A request for one solution returns the first of them."""
+    judge, nominal = TreeJudge(SMALL[ARM]), robot.random_q(np.random.default_rng(1)) * 0.5
 
     def rank(q):
         if select == 'manipulability':    # by the judge's own Jacobian
             J = numeric_jacobian(robot, q, lambda q: judge.transform(robot.to_joints(q), TIP))
             return -np.sqrt(max(np.linalg.det(J @ J.T), 0))
-        return ((q - wanted)**2).sum()
+        return ((q - nominal)**2).sum()
     T = reachable(robot, 2)
-    costs = [LeastSquares(JointPositions(reference=wanted), 0.0, 2.0)] if select == 'cost' else []
-    asked = IKProblem(robot, [PoseTarget(TIP, T)], costs=costs, start=wanted)
-    solution = solve(asked, select=select, solutions=1000, max_iterations=1500, **ENOUGH)
+    costs = [LeastSquares(JointPositions(reference=nominal), 0.0, 2.0)] if select == 'cost' else []
+    problem = IKProblem(robot, [PoseTarget(TIP, T)], costs=costs, start=nominal)
+    solution = solve(problem, select=select, solutions=1000, max_iterations=1500, **DETERMINISTIC)
     every = [solution, *solution.alternatives]
     assert len(every) > 3
     for one in every:
@@ -216,9 +216,9 @@ def test_solutions_are_ordered_by_the_selection(robot, select, word):
         assert select != 'cost' or one.cost == pytest.approx(rank(one.q))
     found = [rank(one.q) for one in every]
     assert (np.diff(found) >= -1e-6).all() and found[0] < found[-1] - 1e-3
-    one = solve(asked, select=select, max_iterations=1500, **ENOUGH)
+    one = solve(problem, select=select, max_iterations=1500, **DETERMINISTIC)
     assert list(one.q) == list(solution.q) and one.alternatives == () and word in one.message
-    assert rank(solve(asked, max_iterations=1500, **ENOUGH).q) >= found[0] - 1e-6
+    assert rank(solve(problem, max_iterations=1500, **DETERMINISTIC).q) >= found[0] - 1e-6
 
 
 @pytest.mark.parametrize('arguments, word', [
@@ -229,26 +229,26 @@ def test_solutions_are_ordered_by_the_selection(robot, select, word):
     ({'approximate': (0, -1e-9)}, 'approximate'), ({'approximate': 0.1}, 'approximate')])
 def test_malformed_options_are_refused(robot, arguments, word):
     with pytest.raises(InvalidOptionError, match=word):
-        Search(problem(robot), **arguments)
+        Search(tip_problem(robot), **arguments)
 
 
-def test_selection_that_lacks_its_argument_is_refused(robot):
+def test_options_that_the_problem_does_not_support_are_refused(robot):
     box = Constraint(FramePosition(TIP), -1, 1)
     with pytest.raises(InvalidOptionError, match='manipulability'):
         Search(IKProblem(robot, constraints=[box]), select='manipulability')
     with pytest.raises(InvalidOptionError, match='cost'):
-        Search(problem(robot), select='cost')
+        Search(tip_problem(robot), select='cost')
     with pytest.raises(InvalidOptionError, match='approximate applies to targets'):
         Search(IKProblem(robot, constraints=[box]), approximate=(1, 1))
 
 
-# -- approximate answers -----------------------------------------------------------------------
+# -- approximate solutions ---------------------------------------------------------------------
 
-def test_locked_joints_and_limits_hold_in_approximate_answers(robot):
+def test_locked_joints_and_limits_hold_in_approximate_solutions(robot):
     start, far = robot.random_q(np.random.default_rng(0)), pose((5, 0, 0))
-    asked = IKProblem(robot, [PoseTarget(TIP, far, None, (1, 1, 1, 0, 0, 0))], start=start,
-                      locked=['s2', 'w1'])
-    solution = solve(asked, approximate=(9.0, 9.0), max_iterations=600, **ENOUGH)
+    problem = IKProblem(robot, [PoseTarget(TIP, far, None, (1, 1, 1, 0, 0, 0))], start=start,
+                        locked=['s2', 'w1'])
+    solution = solve(problem, approximate=(9.0, 9.0), max_iterations=600, **DETERMINISTIC)
     assert solution.status is Status.APPROXIMATE
     assert (solution.q[1], solution.q[4]) == (start[1], start[4])
     assert (robot.lower <= solution.q).all() and (solution.q <= robot.upper).all()

@@ -28,7 +28,7 @@ FULL = (1,) * 6
 @pytest.mark.parametrize('name', ['one_joint', 'planar_2r', 'scara', 'gantry', 'turntable',
                                   'mimic_chain', 'fingers', 'zero_links', 'no_limits',
                                   'two_arms', 'nested'])
-def test_every_kind_of_robot_is_solved(small, name):
+def test_reachable_poses_of_each_small_robot_are_solved(small, name):
     robot, judge, generator = small(name), TreeJudge(SMALL[name]), np.random.default_rng(0)
     tip = {'two_arms': 'left_hand', 'fingers': 'left_tip'}.get(name, 'tip')
     for _ in range(25):
@@ -62,13 +62,13 @@ def test_malformed_arguments_are_refused(small, arguments, error, word):
     assert isinstance(caught.value, ValueError)
 
 
-def test_robots_and_problems_of_other_types_are_refused():
-    for ask in (lambda: solve_pose('panda', 'tip', np.eye(4)), lambda: InverseKinematics(None),
-                lambda: solve_pose(Robot, 'tip', np.eye(4), scene=5),
-                lambda: IKProblem('panda', [PoseTarget('tip', np.eye(4))])):
+def test_robots_and_problems_of_wrong_types_are_refused():
+    for call in (lambda: solve_pose('panda', 'tip', np.eye(4)), lambda: InverseKinematics(None),
+                 lambda: solve_pose(Robot, 'tip', np.eye(4), scene=5),
+                 lambda: IKProblem('panda', [PoseTarget('tip', np.eye(4))])):
         with pytest.raises(InvalidOptionError,
                            match=r"robot must be an instance of Robot.*Robot.load\('panda'"):
-            ask()
+            call()
     with pytest.raises(InvalidOptionError, match='problem must be an IKProblem'):
         solve('panda')
 
@@ -79,20 +79,20 @@ GRIP = urdf(joint('turn', 'revolute', 'base', 'arm', axis=(0, 0, 1), limits=(-1.
                     limits=(0.0, 0.03)) for i in range(5)))
 
 
-@pytest.mark.parametrize('there', [True, False], ids=['success', 'failure'])
+@pytest.mark.parametrize('reachable', [True, False], ids=['success', 'failure'])
 @pytest.mark.parametrize('seed, words', [
     ({'grip1': 0.5}, "; outside the limits in the seed: 'grip1' at 0.5 (limits 0 .. 0.03)"),
     ({'grip1': 0.5, 'grip3': -0.002}, "in the seed: 'grip1' at 0.5 (limits 0 .. 0.03), 'grip3' "
      'at -0.002 (limits 0 .. 0.03)'),
     ({f'grip{i}': 0.04 for i in range(5)}, "'grip2' at 0.04 (limits 0 .. 0.03) and 2 more"),
-    ({'grip1': 0.0309}, None)])     # a hair
-def test_locked_joints_outside_their_limits_are_a_warning(seed, words, there):
-    """The robot may be there, so they stay."""
+    ({'grip1': 0.0309}, None)])     # less than 1e-3 m outside
+def test_unmoved_joints_outside_their_limits_are_named_in_the_message(seed, words, reachable):
+    """They keep their values, since the robot may be in such a state."""
     robot = Robot.from_urdf(GRIP)
     T = TreeJudge(GRIP).transform({'turn': 0.3, **{f'grip{i}': 0 for i in range(5)}}, 'tip')
-    solution = solve_pose(robot, 'tip', T if there else pose((0, 0, 5)), seed, timeout=30.0,
+    solution = solve_pose(robot, 'tip', T if reachable else pose((0, 0, 5)), seed, timeout=30.0,
                           max_iterations=100, random_state=0)
-    assert solution.success is there
+    assert solution.success is reachable
     assert all(solution.best_joints[name] == value for name, value in seed.items())
     if words is None:
         assert 'outside the limits' not in solution.message
@@ -103,19 +103,18 @@ def test_locked_joints_outside_their_limits_are_a_warning(seed, words, there):
 # -- without joint limits -----------------------------------------------------------------------
 
 HAND = 'panda_hand'
-T = pose((0.45, 0.1, 0.35), (2.4, 1.1, -0.4))
 
 
 def test_joint_limits_can_be_ignored(load, judge_of):
-    """The target needs joints outside their limits."""
-    beyond = judge_of('panda').transform(
+    """The target needs a joint outside its limits."""
+    T = judge_of('panda').transform(
         dict.fromkeys(load('panda').joint_names, 0.0) | {'panda_joint4': 0.4}, HAND)
     seed = {'panda_joint4': 0.3}
-    free = solve_pose(load('panda'), HAND, beyond, seed, joint_limits=False, allow_restarts=False,
+    free = solve_pose(load('panda'), HAND, T, seed, joint_limits=False, allow_restarts=False,
                       timeout=1.0)
     assert free.success and free.joints['panda_joint4'] > 0
     with pytest.raises(InvalidOptionError, match='joint_limits'):
-        solve_pose(load('panda'), HAND, beyond, joint_limits='yes')
+        solve_pose(load('panda'), HAND, T, joint_limits='yes')
 
 
 # -- freed axes, weights and tolerances --------------------------------------------------------
@@ -127,7 +126,7 @@ FREED = {
     'in a plane': ((0, 0, 1, 1, 1, 1), lambda g: pose((*g.uniform(-50, 50, 2), 0))),
     'position only': ((1, 1, 1, 0, 0, 0), lambda g: pose(rotvec=g.uniform(-1, 1, 3) * 1.8)),
     'orientation only': ((0, 0, 0, 1, 1, 1), lambda g: pose(g.uniform(-100, 100, 3))),
-    'one row of position': ((0, 1, 0, 0, 0, 0), lambda g: pose(
+    'one axis of position': ((0, 1, 0, 0, 0, 0), lambda g: pose(
         (*g.uniform(-9, 9, 1), 0, 7), g.uniform(-1, 1, 3) * 1.8)),
     'unequal weights': ((10, 1, 0.1, 1, 0.3, 0), lambda g: pose(rotvec=(0, 0, g.uniform(-6, 6)))),
 }
@@ -135,8 +134,8 @@ FREED = {
 
 @pytest.mark.parametrize('robot_name, tip', [('ur5', 'tool0'), ('panda', 'panda_hand_tcp')])
 @pytest.mark.parametrize('freed', FREED)
-def test_targets_far_away_along_free_axes_are_solved(load, judge_of, robot_name, tip, freed):
-    """By up to a turn and 100 m along the free axes."""
+def test_targets_displaced_far_along_free_axes_are_solved(load, judge_of, robot_name, tip, freed):
+    """The displacement is up to a turn about, and 100 m along the free axes."""
     robot, judge = load(robot_name), judge_of(robot_name)
     weights, displace = FREED[freed]
     generator = np.random.default_rng(0)
@@ -147,50 +146,50 @@ def test_targets_far_away_along_free_axes_are_solved(load, judge_of, robot_name,
         solution = solve_pose(robot, tip, target, robot.random_q(generator), weights=weights,
                               timeout=60.0, random_state=0, collisions=False)
         check(judge, solution, [(tip, target, None, weights)])
-        if weights[3:] == (1, 1, 0):     # the axis itself, judged without any logarithm
+        if weights[3:] == (1, 1, 0):     # compare the z axis itself, without a logarithm
             z = judge.transform(solution.joints, tip)[:3, 2]
             assert np.linalg.norm(np.cross(z, target[:3, 2])) <= 1e-4
             assert z @ target[:3, 2] > 0
 
 
-# -- met only within the tolerances ------------------------------------------------------------
+# -- targets that can be reached only within their tolerances ----------------------------------
 
 TIP = 'panda_hand_tcp'
-LOCKED = ('panda_joint3', 'panda_joint5')    # five joints are left: no pose is met exactly
-ASKED = {'timeout': 1.0, 'group': 'arm', 'collisions': False}
+LOCKED = ('panda_joint3', 'panda_joint5')    # five joints are left: poses are not reached exactly
+OPTIONS = {'timeout': 1.0, 'group': 'arm', 'collisions': False}
 
 
-def displaced(panda, judge, generator, moved):
-    """Return a target at a distance `moved` from the reachable poses."""
+def unreachable_target(panda, judge, generator, displace):
+    """Return a reachable pose, moved by the inverse of displace(generator)."""
     joints = dict(zip(panda.joint_names, panda.random_q(generator), strict=True))
     rest = dict(zip(panda.joint_names, panda.neutral, strict=True))
     return judge.transform({**joints, **{name: rest[name] for name in LOCKED}}, TIP) @ inverse(
-        moved(generator))
+        displace(generator))
 
 
-def displacement(part, most):
+def random_displacement(part, most):
     """Return a function that draws a pose with a part, xyz or rotvec, of a norm below `most`."""
-    def by(generator):
-        way = generator.normal(size=3)
-        return pose(**{part: way / np.linalg.norm(way) * generator.uniform(0.5, 0.95) * most})
-    return by
+    def draw(generator):
+        axis = generator.normal(size=3)
+        return pose(**{part: axis / np.linalg.norm(axis) * generator.uniform(0.5, 0.95) * most})
+    return draw
 
 
-@pytest.mark.parametrize(('position', 'orientation', 'moved', 'weights'), [
-    (1e-3, 0.3, displacement('rotvec', 0.3), (1,) * 6),
-    (0.05, 1e-3, displacement('xyz', 0.05), (1,) * 6),
-    (1e-3, 2e-2, displacement('rotvec', 2e-2), (1,) * 6),
+@pytest.mark.parametrize(('position', 'orientation', 'displace', 'weights'), [
+    (1e-3, 0.3, random_displacement('rotvec', 0.3), (1,) * 6),
+    (0.05, 1e-3, random_displacement('xyz', 0.05), (1,) * 6),
+    (1e-3, 2e-2, random_displacement('rotvec', 2e-2), (1,) * 6),
     (1e-3, 0.3, lambda g: pose(rotvec=(*(0.27 * np.sin([a := g.uniform(0, 6), a + 1.57])),
                                        g.uniform(-1, 1))), (1, 1, 1, 1, 1, 0))])
-def test_targets_within_reach_by_their_tolerances_are_solved(
-        load, judge_of, position, orientation, moved, weights):
+def test_targets_reachable_only_within_tolerances_are_solved(
+        load, judge_of, position, orientation, displace, weights):
     panda, judge = load('panda'), judge_of('panda')
     generator = np.random.default_rng(3)
     for _ in range(10):
-        target = displaced(panda, judge, generator, moved)
+        target = unreachable_target(panda, judge, generator, displace)
         solution = solve_pose(panda, TIP, target, locked=LOCKED, weights=weights, random_state=0,
                               position_tolerance=position, orientation_tolerance=orientation,
-                              **ASKED)
+                              **OPTIONS)
         check(judge, solution, [(TIP, target, None, weights, position, orientation)])
 
 
@@ -199,17 +198,17 @@ def test_tolerances_apply_without_restarts(load, judge_of):
     seed = {'panda_joint2': 0.3, 'panda_joint4': -1.8, 'panda_joint6': 1.7}
     near = {**dict.fromkeys(panda.joint_names, 0.0), **seed, 'panda_joint2': 0.4}
     target = judge.transform(near, TIP) @ pose(rotvec=(0.15, 0.05, 0))
-    asked = {'locked': LOCKED, 'allow_restarts': False, 'position_tolerance': 1e-3, **ASKED}
-    solution = solve_pose(panda, TIP, target, seed, orientation_tolerance=0.2, **asked)
+    options = {'locked': LOCKED, 'allow_restarts': False, 'position_tolerance': 1e-3, **OPTIONS}
+    solution = solve_pose(panda, TIP, target, seed, orientation_tolerance=0.2, **options)
     check(judge, solution, [(TIP, target, None, (1,) * 6, 1e-3, 0.2)])
     assert 0 < solution.travel.change < 0.5
-    none = solve_pose(panda, TIP, target, seed, orientation_tolerance=0.01, **asked)
+    none = solve_pose(panda, TIP, target, seed, orientation_tolerance=0.01, **options)
     assert not none.success and none.restarts == 1
 
 
 @pytest.mark.parametrize('options', [{}, {'select': 'nearest', 'timeout': 0.1}])
 @pytest.mark.parametrize('weights', [(1,) * 6, (1, 1, 1, 1, 1, 0)])
-def test_arm_within_the_tolerances_does_not_move(load, judge_of, options, weights):
+def test_seed_within_the_tolerances_is_returned_unchanged(load, judge_of, options, weights):
     panda, judge = load('panda'), judge_of('panda')
     generator = np.random.default_rng(5)
     for _ in range(5):
@@ -217,12 +216,12 @@ def test_arm_within_the_tolerances_does_not_move(load, judge_of, options, weight
         target = judge.transform(dict(zip(panda.joint_names, seed, strict=True)), TIP) @ pose(
             (0.01, 0, 0), (0.15, 0.1, 0))
         solution = solve_pose(panda, TIP, target, seed, position_tolerance=0.02, weights=weights,
-                              orientation_tolerance=0.2, **{**ASKED, **options})
+                              orientation_tolerance=0.2, **{**OPTIONS, **options})
         check(judge, solution, [(TIP, target, None, weights, 0.02, 0.2)])
         assert np.array_equal(solution.q, seed)
 
 
-# -- relative to frames that stand still, move, or hang on the tip -----------------------------
+# -- targets relative to fixed frames, moving frames and frames below the tip ------------------
 
 ARM_JUDGE = TreeJudge(TWO_ARMS)
 
@@ -230,7 +229,7 @@ ARM_JUDGE = TreeJudge(TWO_ARMS)
 @pytest.mark.parametrize('tip, relative_to', [
     ('left_hand', 'base'), ('left_hand', 'chest'), ('left_hand', 'right_hand'),
     ('left_hand', 'left_a'), ('base', 'left_hand')])
-def test_targets_relative_to_fixed_and_moving_frames_hold(small, tip, relative_to):
+def test_targets_relative_to_fixed_and_moving_frames_are_solved(small, tip, relative_to):
     robot, generator = small('two_arms'), np.random.default_rng(0)
     for _ in range(8):
         _, T = random_pose(robot, ARM_JUDGE, tip, generator, relative_to)
@@ -240,7 +239,7 @@ def test_targets_relative_to_fixed_and_moving_frames_hold(small, tip, relative_t
         check(ARM_JUDGE, solution, [(tip, T, relative_to)])
 
 
-def test_contradicting_targets_of_one_tip_fail(small):
+def test_contradicting_targets_of_one_tip_fail_and_equal_ones_succeed(small):
     robot = small('two_arms')
     joints = robot.to_joints(robot.random_q(np.random.default_rng(0)))
     T = ARM_JUDGE.transform(joints, 'left_hand')

@@ -1,4 +1,4 @@
-"""Barriers: minimum distances and bounds, at any step size, from either side."""
+"""Barriers keep minimum distances and bounds at any step size, and restore them."""
 
 from itertools import product
 
@@ -46,16 +46,16 @@ def slider():
     return Robot.from_urdf(SLIDER)
 
 
-def ball_at(robot, x, radius=0.1):
+def checker_at(robot, x, radius=0.1):
     scene = Scene(robot).add(SceneObject('ball 2', [Sphere(radius)], pose((x, 0, 0))))
     return CollisionChecker(robot, scene)
 
 
 @pytest.mark.parametrize('dt', [0.1, 0.002])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
-def test_barriers_prevent_tunnelling_through_a_wall(slider, dt, kind):
-    """By the closed form |x - 1| - 0.2; Mink tunnels at short steps."""
-    checker = ball_at(slider, 1.0)
+def test_barriers_prevent_tunnelling_through_an_obstacle(slider, dt, kind):
+    """The distance is |x - 1| - 0.2; Mink tunnels at short steps."""
+    checker = checker_at(slider, 1.0)
     barrier = (CollisionBarrier(checker, 0.02) if kind == 'all' else
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.02))
     q = np.zeros(1)
@@ -69,8 +69,8 @@ def test_barriers_prevent_tunnelling_through_a_wall(slider, dt, kind):
 @pytest.mark.parametrize('depth', [0.0, 0.02, 0.199])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
 def test_barriers_push_out_of_contact_and_penetration(slider, depth, kind):
-    """2 cm of clearance within 0.1 s; Pink pushes deeper, Mink does not move."""
-    checker = ball_at(slider, 1.0)
+    """At no more than 0.25 m/s; Pink pushes deeper, Mink does not move."""
+    checker = checker_at(slider, 1.0)
     barrier = (CollisionBarrier(checker, 0.001) if kind == 'all' else
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.001))
     q = np.array([0.8 + depth])
@@ -84,12 +84,12 @@ def test_barriers_push_out_of_contact_and_penetration(slider, depth, kind):
 
 @pytest.mark.parametrize('dt', [0.1, 0.01])
 def test_barriers_avoid_moving_obstacles(slider, dt):
-    """A sphere at 0.5 m/s; distances cached at the same q are not reused."""
+    """The sphere moves at 0.5 m/s; distances cached for the same q are not reused."""
     q, x = np.zeros(1), 0.5
     program = VelocityProgram(slider, [posture_task([0.0])], dt,
-                              barriers=[CollisionBarrier(ball_at(slider, x), 0.02)])
+                              barriers=[CollisionBarrier(checker_at(slider, x), 0.02)])
     for _ in range(int(2 / dt)):
-        program.set_scene(ball_at(slider, x), {'ball 2': (-0.5, 0, 0)})
+        program.set_scene(checker_at(slider, x), {'ball 2': (-0.5, 0, 0)})
         q = program.step(q).q
         x -= 0.5 * dt
         assert x - q[0] - 0.2 >= 0.02 - 1e-5
@@ -97,7 +97,7 @@ def test_barriers_avoid_moving_obstacles(slider, dt):
 
 
 def test_conflicting_barriers_are_reported_as_relaxed(slider):
-    """Between two spheres that are too close, nothing moves."""
+    """The robot rests between two spheres that are closer than both margins."""
     scene = Scene(slider)
     for name, x in (('left', -0.25), ('right', 0.25)):
         scene = scene.add(SceneObject(name, [Sphere(0.1)], pose((x, 0, 0))))
@@ -115,7 +115,7 @@ def test_conflicting_barriers_are_reported_as_relaxed(slider):
 
 @pytest.mark.parametrize('dt, acceleration, kind', [
     (0.01, 2.0, 'twist'), (0.004, 10.0, 'constraint'), (0.01, 2.0, 'constraint')])
-def test_tool_brakes_for_a_wall_within_its_acceleration_limit(load, dt, acceleration, kind):
+def test_tool_stops_at_a_wall_within_the_acceleration_limit(load, dt, acceleration, kind):
     panda = load('panda')
     q = panda.to_q({'panda_joint2': -0.6, 'panda_joint4': -2.4, 'panda_joint6': 1.8})
     start = Configuration(panda, q).transform(TIP)[:3, 3]
@@ -132,8 +132,8 @@ def test_tool_brakes_for_a_wall_within_its_acceleration_limit(load, dt, accelera
         step = program.step(q)
         assert (np.abs(step.v - before) <= acceleration * dt * (1 + 1e-6)).all()
         assert not {name for name in step.relaxed if not name.startswith(TIP)}
-        then = Configuration(panda, step.q).transform(TIP)[0, 3]
-        fastest = max(fastest, (then - Configuration(panda, q).transform(TIP)[0, 3]) / dt)
+        x = Configuration(panda, step.q).transform(TIP)[0, 3]
+        fastest = max(fastest, (x - Configuration(panda, q).transform(TIP)[0, 3]) / dt)
         q, before = step.q, step.v
     assert fastest > 0.3
     assert checker.distances(q, 1.0, 1).distance[0] == pytest.approx(0.01, abs=1e-3)
@@ -169,8 +169,8 @@ FLOATING = """<robot name="floating">
 
 
 @pytest.mark.parametrize('dt, kind', [(0.002, 'all'), (0.01, 'pair'), (0.01, 'nearest')])
-def test_box_is_stopped_face_to_face_by_a_table(dt, kind):
-    """A box pulled down at one side: no corner may penetrate."""
+def test_box_pulled_down_at_one_side_stops_flat_above_a_table(dt, kind):
+    """No corner penetrates the margin."""
     robot = Robot.from_urdf(FLOATING, root_joint='freeflyer')
     table = SceneObject('table', [Box((1, 1, 0.1))], pose((0, 0, -0.05)))
     checker = CollisionChecker(robot, Scene(robot).add(table))
@@ -186,19 +186,19 @@ def test_box_is_stopped_face_to_face_by_a_table(dt, kind):
     for _ in range(int(4 / dt)):
         q = program.step(q).q
         lowest = (Rotation.from_quat(q[3:]).apply(corners) + q[:3])[:, 2].min()
-        assert lowest >= 0.045 - 1e-6       # a tenth of the margin may be used
+        assert lowest >= 0.045 - 1e-6       # a barrier may use a tenth of its margin
     assert lowest < 0.052
 
 
-def test_each_barrier_keeps_its_own_margin(slider):
-    """Also after a change of the scene."""
-    scene = ball_at(slider, 1.0).scene.add(SceneObject('left', [Sphere(0.1)], pose((-1, 0, 0))))
+def test_each_barrier_keeps_its_own_margin_and_invalid_ones_are_refused(slider):
+    """Margins hold after a change of the scene as well."""
+    scene = checker_at(slider, 1.0).scene.add(SceneObject('left', [Sphere(0.1)], pose((-1, 0, 0))))
     checker = CollisionChecker(slider, scene)
     barriers = [CollisionBarrier(checker, 0.02),
                 Barrier(PairDistance(checker, 'ball', 'left'), 0.3, name='from the left')]
     program = VelocityProgram(slider, [posture_task([5.0])], 0.01, barriers=barriers)
 
-    def end(goal):
+    def final_position(goal):
         program.set_target('posture', [goal])
         q = np.zeros(1)
         program.reset()
@@ -206,12 +206,12 @@ def test_each_barrier_keeps_its_own_margin(slider):
             q = program.step(q).q
         return q[0]
 
-    assert end(5.0) == pytest.approx(0.78, abs=1e-3)
-    assert end(-5.0) == pytest.approx(-0.5, abs=1e-3)
+    assert final_position(5.0) == pytest.approx(0.78, abs=1e-3)
+    assert final_position(-5.0) == pytest.approx(-0.5, abs=1e-3)
     nearer = CollisionChecker(slider, scene.add(SceneObject('left', [Sphere(0.1)],
                                                             pose((-0.8, 0, 0)))))
     program.set_scene(nearer)
-    assert end(-5.0) == pytest.approx(-0.3, abs=1e-3)
+    assert final_position(-5.0) == pytest.approx(-0.3, abs=1e-3)
     with pytest.raises(InvalidOptionError, match='no CollisionBarrier'):
         VelocityProgram(slider, [], 0.01).set_scene(checker)
     with pytest.raises(InvalidOptionError, match="2 barriers have the name 'collisions'"):
@@ -222,7 +222,7 @@ def test_each_barrier_keeps_its_own_margin(slider):
 
 
 def test_unavoidable_violation_of_a_bound_is_reported():
-    """A rotation vector jumps at pi: no shorter step helps."""
+    """A rotation vector jumps at pi: no shorter step avoids the violation."""
     robot = Robot.from_urdf("""<robot name="hinge"><link name="a"/><link name="b"/>
 <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
 <limit velocity="2" effort="1"/></joint></robot>""")
@@ -240,43 +240,43 @@ def test_unavoidable_violation_of_a_bound_is_reported():
     assert crossed
 
 
-def test_robot_follows_a_gap_between_objects_that_move_at_the_same_speed(slider):
-    """Past defect: the old place of the object ahead shortened steps; the other object hit."""
-    ends = [SceneObject(str(x), [Sphere(0.1)], pose((x, 0, 0))) for x in (-0.206, 0.206)]
-    checker = CollisionChecker(slider, Scene(slider).add(ends[0]).add(ends[1]))
+def test_robot_stays_in_a_gap_between_objects_moving_at_the_same_speed(slider):
+    """Past defect: steps were shortened for the previous pose of the object ahead."""
+    balls = [SceneObject(str(x), [Sphere(0.1)], pose((x, 0, 0))) for x in (-0.206, 0.206)]
+    checker = CollisionChecker(slider, Scene(slider).add(balls[0]).add(balls[1]))
     program = VelocityProgram(slider, [posture_task([0.0], weight=1e-6)], 0.01,
                               barriers=[CollisionBarrier(checker, 0.005)])
     q = np.zeros(1)
     for x in np.arange(50) * 0.01:
-        program.move_objects({one.id: pose((x + float(one.id), 0, 0)) for one in ends},
-                             {one.id: [1, 0, 0] for one in ends})
+        program.move_objects({one.id: pose((x + float(one.id), 0, 0)) for one in balls},
+                             {one.id: [1, 0, 0] for one in balls})
         q = program.step(q).q
         assert abs(q[0] - x - 0.01) < 1.1e-3
 
 
 @pytest.mark.parametrize('kind', ['all', 'pair'])
 def test_move_objects_equals_a_new_scene_with_moved_objects(slider, kind):
-    checker = ball_at(slider, 2.0)
+    checker = checker_at(slider, 2.0)
     barrier = (CollisionBarrier(checker, 0.02) if kind == 'all' else
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.02))
-    told, anew = (VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], 0.01,
-                                  barriers=[barrier]) for _ in range(2))
+    moved, replaced = (VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], 0.01,
+                                       barriers=[barrier]) for _ in range(2))
     q, x = np.zeros(1), 2.0
     for _ in range(100):
         x -= 0.01
-        told.move_objects({'ball 2': np.asfortranarray(pose((x, 0, 0)))}, {'ball 2': [-1, 0, 0]})
-        anew.set_scene(ball_at(slider, x), {'ball 2': [-1, 0, 0]})
-        step = told.step(q)
-        np.testing.assert_allclose(step.q, anew.step(q).q, rtol=0, atol=1e-12)
+        moved.move_objects({'ball 2': np.asfortranarray(pose((x, 0, 0)))}, {'ball 2': [-1, 0, 0]})
+        replaced.set_scene(checker_at(slider, x), {'ball 2': [-1, 0, 0]})
+        step = moved.step(q)
+        np.testing.assert_allclose(step.q, replaced.step(q).q, rtol=0, atol=1e-12)
         q = step.q
-        assert x - 0.01 - q[0] - 0.2 >= 0.02 - 1e-6    # where the ball is at the step's end
+        assert x - 0.01 - q[0] - 0.2 >= 0.02 - 1e-6    # the ball at the end of the step
     assert checker.scene.objects['ball 2'].pose.translation[0] == 2.0
-    left = checker.distances(np.zeros(1), 5.0)    # the checker that was given stays as it was
-    assert left.distance[0] == pytest.approx(1.8)
+    distances = checker.distances(np.zeros(1), 5.0)    # the given checker is unchanged
+    assert distances.distance[0] == pytest.approx(1.8)
 
 
-def test_move_objects_is_atomic(slider):
-    checker = ball_at(slider, 1.0)
+def test_failed_move_objects_changes_nothing(slider):
+    checker = checker_at(slider, 1.0)
     program = VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], 0.1,
                               barriers=[CollisionBarrier(checker, 0.02)])
     far = pose((9, 0, 0))
@@ -291,7 +291,7 @@ def test_move_objects_is_atomic(slider):
 
 
 def test_driven_joint_near_an_object_does_not_stop_the_others(load):
-    """Past defect: the left arm stopped in one step as the right gripper came near a box."""
+    """Past defect: the left arm stopped in one step when the right gripper came near a box."""
     robot = load('baxter')
     q = robot.to_q({'left_s1': -.55, 'left_e1': .75, 'left_w1': 1.26, 'right_s1': -.55,
                     'right_e1': .75, 'right_w1': 1.26})
@@ -313,7 +313,7 @@ def test_driven_joint_near_an_object_does_not_stop_the_others(load):
 
 
 def test_reported_scale_includes_shortened_steps(load):
-    """The path of a scaled task curves over a barrier, so the step is halved."""
+    """The path of a scaled task curves across a barrier, so that the step is halved."""
     panda, rng = load('panda'), np.random.default_rng(0)
     names = [f'panda_joint{number}' for number in range(1, 8)]
     columns = [panda.joint(name).velocity_index for name in names]
@@ -326,14 +326,14 @@ def test_reported_scale_includes_shortened_steps(load):
             barriers=[Barrier(FramePosition(TIP), lower=[-np.inf, -np.inf, height - 0.02])]
         ).step(q)
         part = step.v[columns] @ wanted / (wanted @ wanted)
-        if np.allclose(step.v[columns], part * wanted, atol=1e-6):     # else it was led aside
+        if np.allclose(step.v[columns], part * wanted, atol=1e-6):     # else it is deflected
             assert step.scale == pytest.approx(part, abs=1e-4)
             shortened += part < 0.6
     assert shortened > 10
 
 
 def test_barrier_with_several_lower_bounds_is_refused(slider):
-    distances = MinimumDistance(ball_at(slider, 1.0), 0.2, rows=2)
+    distances = MinimumDistance(checker_at(slider, 1.0), 0.2, rows=2)
     with pytest.raises(InvalidConstraintError, match="'two' has several lower bounds"):
         VelocityProgram(slider, [], 0.01, barriers=[
             Barrier(distances, lower=[0.01, 0.02], name='two')])

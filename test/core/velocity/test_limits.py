@@ -1,4 +1,4 @@
-"""Limits in differential IK: kept after integration, also from invalid starts."""
+"""Limits in differential IK hold after integration, also from starts outside them."""
 
 import numpy as np
 import pytest
@@ -21,14 +21,14 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, InvalidTa
 TIP = 'panda_hand_tcp'
 
 
-def speeds(robot):
+def velocity_limits(robot):
     return np.array([joint.velocity_limit for joint in robot.joints])
 
 
 @pytest.mark.parametrize('dt', [0.1, 0.002])
 @pytest.mark.parametrize('acceleration', [None, 5.0])
 def test_limits_are_kept_when_targets_jump(panda, dt, acceleration):
-    """Position, velocity and acceleration by differences of q."""
+    """Velocity and acceleration are differences of q."""
     generator = np.random.default_rng(0)
     limits = [ConfigurationLimit(), VelocityLimit()]
     if acceleration:
@@ -44,7 +44,7 @@ def test_limits_are_kept_when_targets_jump(panda, dt, acceleration):
             v = (step.q - q) / dt
             assert step.status is VelocityStatus.SOLVED
             assert (step.q >= panda.lower - 1e-9).all() and (step.q <= panda.upper + 1e-9).all()
-            assert (np.abs(v) <= speeds(panda) + 1e-9).all()
+            assert (np.abs(v) <= velocity_limits(panda) + 1e-9).all()
             if acceleration:
                 assert np.abs(v - before).max() <= acceleration * dt + 1e-9
             q, before = step.q, v
@@ -85,12 +85,12 @@ def test_joints_outside_their_limits_return_at_bounded_speed(panda, away):
             assert step.success == (outside <= 1e-6)
             if not step.success:
                 assert step.relaxed == {'position limits': pytest.approx(outside, abs=1e-12)}
-            assert (np.abs(step.q - q) <= speeds(panda) * 0.01 + 1e-9).all()
+            assert (np.abs(step.q - q) <= velocity_limits(panda) * 0.01 + 1e-9).all()
             q = step.q
         assert (q <= panda.upper + 1e-9).all()
 
 
-def test_cartesian_speed_stays_within_its_limit(panda):
+def test_tool_speed_stays_within_its_cartesian_limit(panda):
     q = panda.neutral.copy()
     q[3], q[5] = -1.5, 1.5
     at = Configuration(panda, q).transform(TIP).copy()
@@ -108,7 +108,7 @@ def test_cartesian_speed_stays_within_its_limit(panda):
     assert fastest > 0.9e-3
 
 
-@pytest.mark.parametrize('wrong, text', [
+@pytest.mark.parametrize('call, text', [
     (lambda r: VelocityProgram(r, [], np.nan), 'dt must be a positive'),
     (lambda r: ConfigurationLimit(1.5), r'\(0, 1\]'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit([1.0, 2.0])]),
@@ -125,13 +125,13 @@ def test_cartesian_speed_stays_within_its_limit(panda):
         'posture', velocity=[1, 2]), 'velocity of posture must be one number or 8'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[3]), 'unknown limit 3; valid:'),
     (lambda r: VelocityProgram(r, [], 0.01).step(np.full(8, np.nan)), 'q must be 8 finite')])
-def test_malformed_limits_are_refused(panda, wrong, text):
+def test_malformed_limits_tasks_and_targets_are_refused(panda, call, text):
     with pytest.raises((InvalidOptionError, InvalidStateError, InvalidTargetError), match=text):
-        wrong(panda)
+        call(panda)
 
 
-def test_exceeded_acceleration_limit_is_reported(load):
-    """A joint above its velocity limit, and a tool that returns into a box in time."""
+def test_acceleration_limit_holds_over_position_limits_and_barriers(load):
+    """A joint that cannot stop before its limit, and a tool outside its bounds."""
     panda = load('panda')
     q = panda.neutral.copy()
     q[0] = panda.upper[0] - 0.01
@@ -146,13 +146,13 @@ def test_exceeded_acceleration_limit_is_reported(load):
     x = Configuration(panda, q).transform(TIP)[:3, 3]
     program = VelocityProgram(panda, [posture_task(q)], 0.01, limits=[AccelerationLimit(5.0)],
                               barriers=[Barrier(FramePosition(TIP), x + 0.1, push=5.0)])
-    step = program.step(q)      # no faster than it may: it only comes back
+    step = program.step(q)      # the tool returns within the acceleration limit
     assert 2.0 < np.abs(step.v).max() / 0.01 < 5.0 + 1e-6
     assert step.relaxed.keys() <= {'frame_position'}
 
 
 def test_target_out_of_reach_of_one_arm_does_not_slow_the_other(load):
-    """Damping applies per arm."""
+    """Damping is computed for each arm."""
     baxter = load('baxter')
     q = baxter.neutral.copy()
     q[baxter.joint('left_e1').index] = q[baxter.joint('right_e1').index] = 1.0
@@ -160,7 +160,7 @@ def test_target_out_of_reach_of_one_arm_does_not_slow_the_other(load):
     left, right = (at.transform(f'{side}_gripper').copy() for side in ('left', 'right'))
     left[:3, 3] += [0.05, 0.1, 0.1]
 
-    def steps(away, limits):
+    def steps_to_target(away, limits):
         there = right.copy()
         there[0, 3] += away
         program = VelocityProgram(baxter, [
@@ -176,13 +176,13 @@ def test_target_out_of_reach_of_one_arm_does_not_slow_the_other(load):
 
     limits = [ConfigurationLimit(), VelocityLimit()]
     for some in (limits, [*limits, AccelerationLimit(5.0)]):
-        assert steps(3.0, some) <= 1.2 * steps(0.0, some)
+        assert steps_to_target(3.0, some) <= 1.2 * steps_to_target(0.0, some)
 
 
 @pytest.mark.parametrize('kind', ['soft', 'scaled', 'hard'])
 @pytest.mark.parametrize('gain', [0.3, 1.0])
 def test_tool_does_not_overshoot_with_any_kind_of_task(panda, kind, gain):
-    """Scaled and hard tasks overshot by 4 to 10 cm and circled the target."""
+    """Past defect: scaled and hard tasks overshot by 4 to 10 cm and circled the target."""
     q = panda.neutral.copy()
     q[3], q[5] = -1.5, 1.5
     here = Configuration(panda, q).transform(TIP).copy()
@@ -207,7 +207,7 @@ def test_tool_does_not_overshoot_with_any_kind_of_task(panda, kind, gain):
 @pytest.mark.parametrize(('name', 'tip', 'seed'), [
     ('panda', TIP, 7006), ('xarm7', 'link_eef', 7020)])
 def test_joints_come_to_rest_near_a_singularity(load, name, tip, seed, posture, acceleration):
-    """Pink's joints oscillate at 1.4 rad/s there, with a new sign in each step."""
+    """Pink's joints oscillate at 1.4 rad/s there and change direction in each step."""
     robot, generator = load(name), np.random.default_rng(seed)
     q, away = robot.random_q(generator), generator.normal(size=robot.nv) * 0.5
     low, high = robot.lower + 0.02, robot.upper - 0.02
@@ -225,6 +225,6 @@ def test_joints_come_to_rest_near_a_singularity(load, name, tip, seed, posture, 
         if k >= 1100:
             v.append(step.v)
     v = np.array(v)
-    turns = ((v[1:] * v[:-1] < 0) & (np.abs(v[1:]) > 1e-3)).sum(axis=0) / 4.0
-    assert turns.max() <= 4
+    reversals = ((v[1:] * v[:-1] < 0) & (np.abs(v[1:]) > 1e-3)).sum(axis=0) / 4.0
+    assert reversals.max() <= 4
     assert np.abs(step.errors[tip]).max() < 0.02

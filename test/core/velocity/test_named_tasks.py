@@ -47,8 +47,8 @@ def run(robot, tasks, q, steps=400, **options):
 
 
 @pytest.mark.parametrize('axis', [(0, 0, 1), (1, 0, 0), (0, 0, -1)])
-def test_axes_align_also_from_the_opposite_direction(panda, judge, start, axis):
-    """Mink and placo do not move there."""
+def test_axis_align_task_converges_also_from_the_opposite_direction(panda, judge, start, axis):
+    """Mink and placo do not move from there."""
     R = judge.transform(panda.to_joints(start), TIP)[:3, :3]
     wanted = -R @ np.array(axis, float) if axis[2] < 0 else np.array([0.2, -0.3, -1.0])
     q = run(panda, [axis_align_task(TIP, axis, wanted, gain=0.2)], start, 800)
@@ -56,8 +56,8 @@ def test_axes_align_also_from_the_opposite_direction(panda, judge, start, axis):
     assert angle(turned, wanted) < 1e-3
 
 
-def test_targets_of_gaze_and_axis_tasks_can_be_changed(panda, judge, start):
-    """Also for an angle of pi."""
+def test_gaze_axis_and_angle_tasks_converge_to_changed_targets(panda, judge, start):
+    """The angle task demands an angle of pi to its new vector."""
     point, direction = np.array([0.5, 0.4, 0.1]), np.array([0.2, -0.3, -1.0])
     away = Task(AngleBetweenVectors(TIP, (0, 0, 1), (1, 0, 0)), np.pi, gain=0.2, name='away')
     for task, wanted in ((look_at_task(TIP, (1, 0, 0), gain=0.2), point),
@@ -80,22 +80,22 @@ def test_distance_task_reaches_its_distance(panda, judge, start):
 
 def test_coupling_tasks_hold_linear_relations_of_joints(panda, start):
     one, two, three = panda.joint_names[:3]
-    wish = posture_task(start + 0.4, weight=1e-2)
-    q = run(panda, [wish], start, constraints=[
+    soft_posture = posture_task(start + 0.4, weight=1e-2)
+    q = run(panda, [soft_posture], start, constraints=[
         joint_coupling_task({one: 1.0, two: -2.0}, 0.1, gain=0.2)])
     assert q[0] - 2 * q[1] == pytest.approx(0.1, abs=1e-4)
-    q = run(panda, [wish], start, constraints=[
+    q = run(panda, [soft_posture], start, constraints=[
         joint_coupling_task({three: -1.0, one: 0.5, two: 0.25}, gain=0.2)])
     assert q[2] == pytest.approx(0.5 * q[0] + 0.25 * q[1], abs=1e-4)
     A = np.zeros((2, panda.nv))
     A[0, 0], A[1, 3], A[1, 5] = 1.0, 1.0, 1.0
-    q = run(panda, [wish], start, constraints=[
+    q = run(panda, [soft_posture], start, constraints=[
         linear_holonomic_task(A, [0.2, -0.1], start, gain=0.2)])
     assert A @ (q - start) == pytest.approx([0.2, -0.1], abs=1e-4)
 
 
 def test_kinetic_energy_is_minimal_among_equal_tool_velocities(panda, start):
-    """v^T M v of the closed-form minimum."""
+    """The expected velocity minimizes v^T M v in closed form."""
     at = Configuration(panda, start)
     way = np.array([0.05, 0.02, -0.03])
     J = at.jacobian(TIP)
@@ -114,8 +114,8 @@ def test_kinetic_energy_is_minimal_among_equal_tool_velocities(panda, start):
 
 
 @pytest.mark.parametrize('root_joint', ['freeflyer', 'planar'])
-def test_moving_base_does_not_move_without_need(load, root_joint):
-    """Pink's low-acceleration task fails; its posture task holds a renamed base."""
+def test_movable_base_without_a_task_does_not_move(load, root_joint):
+    """Pink's low-acceleration task fails there; its posture task holds a renamed base."""
     robot = Robot.from_urdf(load('panda').urdf, root_joint=root_joint)
     q = robot.neutral.copy()
     away = pin.integrate(robot.model, q, np.r_[0.3, np.zeros(robot.nv - 1)])
@@ -128,7 +128,7 @@ def test_moving_base_does_not_move_without_need(load, root_joint):
 
 @pytest.mark.parametrize('what', ['barrier', 'task'])
 def test_distance_barriers_and_tasks_separate_coincident_points(panda, start, what):
-    """Pink divides by zero; the task of placo does not move."""
+    """Pink divides by zero; placo's task does not move."""
     T = Configuration(panda, start).transform(TIP)
     sphere = PointToPointDistance(TIP, (0, 0, 0), T[:3, 3])
     if what == 'barrier':
@@ -144,7 +144,7 @@ def test_distance_barriers_and_tasks_separate_coincident_points(panda, start, wh
     assert np.linalg.norm(Configuration(panda, x).transform(TIP)[:3, 3] - T[:3, 3]) > 0.09
 
 
-def test_hard_and_scaled_tasks_beyond_reach_report_their_error(panda, start):
+def test_hard_and_scaled_tasks_out_of_reach_report_relaxation_and_scale(panda, start):
     """Placo raises for hard tasks, and does not move for scaled ones."""
     far = pose((5.0, 0, 0.5))
     hard = VelocityProgram(panda, [posture_task(start, weight=1e-3)], DT,

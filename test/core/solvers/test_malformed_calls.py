@@ -1,4 +1,4 @@
-"""Random malformed calls: a solution or an IKError, never another exception."""
+"""Random malformed calls return a solution or raise an IKError, never another exception."""
 
 from collections import Counter
 from dataclasses import fields
@@ -28,7 +28,7 @@ T = np.eye(4)
 T[:3, 3] = 0.5, 0.1, 0.3
 NAN, INF = float('nan'), float('inf')
 
-GARBAGE = [
+MALFORMED = [
     None, True, False, 0, 1, -1, 2, 3.5, -2.5, NAN, INF, -INF, 10**400, -10**30, 1e308, 1j, '',
     'tip', 'base', 'elbow', 'lm', 'clik', 'first', 'x', '0', '\0', '\ud800', '<robot/>', b'tip',
     (), [], {}, set(), (1,), [1, 2, 3, 4], [0.1] * 6, (1,) * 6, [[1]], [[]], [None], ['tip'],
@@ -45,106 +45,106 @@ GARBAGE = [
 ]
 
 
-def one(generator):
-    """Return a random malformed value."""
-    return generator.choice(GARBAGE)
+def bad(generator):
+    """Return a random value, malformed for most arguments."""
+    return generator.choice(MALFORMED)
 
 
 SOLVER_OPTIONS = ['damping', 'attempt_iterations', 'eps', 'dt', 'damp', 'it_max', 'unknown']
 OPTIONS = ['seed', 'relative_to', 'group', 'locked', 'timeout', 'weights', 'position_tolerance',
            'orientation_tolerance', 'allow_restarts', 'solver', 'select', 'solutions',
            'random_state', 'max_iterations', 'cancel', *SOLVER_OPTIONS]
-LIMITED = {'timeout': 0.002, 'max_iterations': 20}
+BUDGET = {'timeout': 0.002, 'max_iterations': 20}     # [s], iterations
 
 
-def some_options(generator, names):
-    """Return valid limits and one to three malformed options."""
+def random_options(generator, names):
+    """Return a small budget and one to three random options."""
     chosen = generator.sample(names, generator.randint(1, 3))
-    options = {**LIMITED, **{name: one(generator) for name in chosen}}
-    for name, value in LIMITED.items():      # a long time is no error, nor are many iterations
+    options = {**BUDGET, **{name: bad(generator) for name in chosen}}
+    for name, value in BUDGET.items():      # a large budget is valid, but slow
         if isinstance(options[name], (int, float, np.number)) and options[name] > value:
             options[name] = value
     return options
 
 
-def ask_solve_pose(robot, generator):
+def call_solve_pose(robot, generator):
     tip, target = 'tip', T
     if generator.random() < 0.5:
-        tip = one(generator)
+        tip = bad(generator)
     if generator.random() < 0.5:
-        target = one(generator)
-    return solve_pose(robot, tip, target, **some_options(generator, OPTIONS))
+        target = bad(generator)
+    return solve_pose(robot, tip, target, **random_options(generator, OPTIONS))
 
 
-def ask_search(robot, generator):
+def call_search(robot, generator):
     problem = IKProblem(robot, [PoseTarget('tip', T)])
     names = [n for n in OPTIONS if n not in ('seed', 'relative_to', 'group', 'locked', 'weights',
                                              'position_tolerance', 'orientation_tolerance')]
-    seeds = generator.choice([None, one(generator), [one(generator)], [{}, one(generator)]])
+    seeds = generator.choice([None, bad(generator), [bad(generator)], [{}, bad(generator)]])
     if generator.random() < 0.5:
-        return solve(problem, seeds, **some_options(generator, names))
-    options = some_options(generator, names)
+        return solve(problem, seeds, **random_options(generator, names))
+    options = random_options(generator, names)
     for name in ('timeout', 'max_iterations', 'cancel'):
         options.pop(name, None)
-    mine = {name: options.pop(name) for name in SOLVER_OPTIONS if name in options}
-    return Search(problem, seeds, **options, solver_options=mine)
+    solver_options = {name: options.pop(name) for name in SOLVER_OPTIONS if name in options}
+    return Search(problem, seeds, **options, solver_options=solver_options)
 
 
-def ask_configuration(robot, generator):
+def call_configuration(robot, generator):
     at = Configuration(robot)
-    ask = generator.choice([
-        lambda: Configuration(robot, one(generator)), lambda: at.update(one(generator)),
-        lambda: at.transform(one(generator)),
-        lambda: at.transform('tip', one(generator)), lambda: at.jacobian(one(generator)),
-        lambda: at.jacobian('tip', one(generator)), lambda: at.difference(one(generator)),
-        lambda: at.integrate(one(generator)), lambda: at.integrate_inplace(one(generator)),
-        lambda: at.integrate(np.ones(4), one(generator)),
-        lambda: FramePose(one(generator), T).value(at), lambda: FramePose('tip', one(generator))])
-    return ask()
+    call = generator.choice([
+        lambda: Configuration(robot, bad(generator)), lambda: at.update(bad(generator)),
+        lambda: at.transform(bad(generator)),
+        lambda: at.transform('tip', bad(generator)), lambda: at.jacobian(bad(generator)),
+        lambda: at.jacobian('tip', bad(generator)), lambda: at.difference(bad(generator)),
+        lambda: at.integrate(bad(generator)), lambda: at.integrate_inplace(bad(generator)),
+        lambda: at.integrate(np.ones(4), bad(generator)),
+        lambda: FramePose(bad(generator), T).value(at), lambda: FramePose('tip', bad(generator))])
+    return call()
 
 
-def ask_robot(robot, generator):
-    ask = generator.choice([
-        lambda: robot.to_q(one(generator)), lambda: robot.to_q({'elbow': one(generator)}),
-        lambda: robot.to_q({}, start=one(generator)), lambda: robot.joint(one(generator)),
-        lambda: robot.group(one(generator)), lambda: robot.frame_id(one(generator)),
-        lambda: robot.moving_joints(one(generator)), lambda: Robot.load(one(generator)),
-        lambda: robot.to_joints(robot.neutral, [one(generator)]),
-        lambda: Robot.load('ur5', one(generator))])
-    return ask()
+def call_robot(robot, generator):
+    call = generator.choice([
+        lambda: robot.to_q(bad(generator)), lambda: robot.to_q({'elbow': bad(generator)}),
+        lambda: robot.to_q({}, start=bad(generator)), lambda: robot.joint(bad(generator)),
+        lambda: robot.group(bad(generator)), lambda: robot.frame_id(bad(generator)),
+        lambda: robot.moving_joints(bad(generator)), lambda: Robot.load(bad(generator)),
+        lambda: robot.to_joints(robot.neutral, [bad(generator)]),
+        lambda: Robot.load('ur5', bad(generator))])
+    return call()
 
 
-def ask_checker(robot, generator):
+def call_checker(robot, generator):
     checker = CollisionChecker(robot)
-    ask = generator.choice([
-        lambda: checker.collides(one(generator)), lambda: checker.in_collision(one(generator)),
-        lambda: checker.distances(robot.neutral, one(generator)),
-        lambda: CollisionChecker(robot, one(generator)), lambda: CollisionChecker(one(generator)),
-        lambda: CollisionChecker(robot, meshes=one(generator)),
-        lambda: IKProblem(robot, PoseTarget('tip', T), change_bound=one(generator))])
-    return ask()
+    call = generator.choice([
+        lambda: checker.collides(bad(generator)), lambda: checker.in_collision(bad(generator)),
+        lambda: checker.distances(robot.neutral, bad(generator)),
+        lambda: CollisionChecker(robot, bad(generator)), lambda: CollisionChecker(bad(generator)),
+        lambda: CollisionChecker(robot, meshes=bad(generator)),
+        lambda: IKProblem(robot, PoseTarget('tip', T), change_bound=bad(generator))])
+    return call()
 
 
-def ask_request(robot, generator):
-    options = {field.name: one(generator) for field in generator.sample(
+def call_request(robot, generator):
+    options = {field.name: bad(generator) for field in generator.sample(
         fields(SolveOptions), generator.randint(1, 2))}
     request = IKRequest([PoseTarget('tip', T)], options=SolveOptions(**options))
     return prepare(request, World(robot))
 
 
-CALLS = {'checker': (ask_checker, 500), 'request': (ask_request, 1000),
-         'solve_pose': (ask_solve_pose, 1500), 'solve': (ask_search, 1000),
-         'configuration': (ask_configuration, 500), 'robot': (ask_robot, 350)}
+CALLS = {'checker': (call_checker, 500), 'request': (call_request, 1000),
+         'solve_pose': (call_solve_pose, 1500), 'solve': (call_search, 1000),
+         'configuration': (call_configuration, 500), 'robot': (call_robot, 350)}
 
 
 @pytest.mark.filterwarnings('error')
-@pytest.mark.parametrize('door', CALLS)
-def test_malformed_calls_raise_ik_errors_or_are_solved(small, door):
-    ask, count = CALLS[door]
-    generator, seen = random.Random(door), Counter()
+@pytest.mark.parametrize('interface', CALLS)
+def test_malformed_calls_raise_only_ik_errors(small, interface):
+    call, count = CALLS[interface]
+    generator, seen = random.Random(interface), Counter()
     for _ in range(count):
         try:
-            answer = ask(small('scara'), generator)
+            answer = call(small('scara'), generator)
         except IKError as error:
             assert len(str(error)) < 3000 and str(error)
             seen['refused'] += 1
