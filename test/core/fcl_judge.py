@@ -192,8 +192,8 @@ class FclJudge:
             del self.solids[name]
         self.world = {item.id: item.pose.homogeneous for item in scene.objects.values()}
         self.held = {item.id: item for item in scene.attached.values()}
-        things = [*scene.objects.values(), *(item.object for item in self.held.values())]
-        for item in things:
+        objects = [*scene.objects.values(), *(item.object for item in self.held.values())]
+        for item in objects:
             self.solids[item.id] = [solid for part in item.parts
                                     for solid in _part(part, self.raw)]
         self.pairs = [pair for pair in combinations(self.solids, 2) if self._is_checked(*pair)]

@@ -65,8 +65,8 @@ def test_braking_stops_at_bounds():
         [1.0, 1.0], [2.0, 1.0], [math.inf, math.inf])), bounds)
     assert motion.goal == pytest.approx([1.1, 0.405]) and motion.duration == pytest.approx(0.9)
     assert motion.rests == pytest.approx([0.4])
-    way = np.array([motion.at(t).position for t in np.linspace(0, 0.9, 200)])
-    assert way[:, 0].max() < 1.1 + 1e-9 and (np.diff(way, axis=0) > -1e-9).all()
+    positions = np.array([motion.at(t).position for t in np.linspace(0, 0.9, 200)])
+    assert positions[:, 0].max() < 1.1 + 1e-9 and (np.diff(positions, axis=0) > -1e-9).all()
     accelerations = np.array([motion.at(t).acceleration for t in np.linspace(0, 0.9, 200)])
     assert (np.abs(accelerations) < np.array([2.0, 1.0]) * 1.001).all()
 

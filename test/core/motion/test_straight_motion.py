@@ -92,7 +92,7 @@ def test_motion_without_jerk_limit_is_trapezoidal(small):
     assert slow.duration == pytest.approx(3.0)
 
 
-def test_part_of_a_motion_moves_its_joints_equally(load):
+def test_part_of_a_motion_equals_the_motion_of_its_joints(load):
     goal = HOME + 0.3
     whole = straight_motion(load('panda'), ARM, HOME, goal, LIMITS)
     part = whole.part((ARM[3], ARM[0]))

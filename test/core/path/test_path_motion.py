@@ -70,7 +70,7 @@ def test_motion_stays_within_limits_and_on_the_path(load, tip_speed, scale, jerk
     speeds = np.linalg.norm(np.diff(tips, axis=0), axis=1) / (10 * STEP)
     assert speeds.max() <= tip_speed * 1.01
     middle = speeds[int(0.4 * len(speeds)):int(0.6 * len(speeds))]
-    assert np.ptp(middle) < 0.02 * middle.max()         # constant
+    assert np.ptp(middle) < 0.02 * middle.max()         # constant speed
 
 
 def test_joint_spline_that_leaves_the_path_is_refused(load):

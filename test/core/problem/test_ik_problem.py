@@ -46,14 +46,14 @@ def target(tip='left_hand', T=None, relative_to=None):
     return PoseTarget(tip, np.eye(4) if T is None else T, relative_to)
 
 
-def test_joints_without_a_group_are_all_ancestors_of_the_tips(robot):
+def test_active_joints_without_a_group_are_all_ancestors_of_the_tips(robot):
     assert IKProblem(robot, [target()]).joint_names == ('torso', *LEFT)
     both = IKProblem(robot, [target(), target('right_c')])
     assert both.joint_names == ('torso', *LEFT, *RIGHT[:3])
     assert IKProblem(robot, target('chest')).joint_names == ('torso',)
 
 
-def test_joints_with_a_group_are_those_of_the_group_except_locked_ones(robot):
+def test_active_joints_with_a_group_are_those_of_the_group_except_locked_ones(robot):
     assert IKProblem(robot, [target()], 'left').joint_names == LEFT
     assert IKProblem(robot, [target()], 'torso').joint_names == ('torso',)
     problem = IKProblem(robot, [target()], 'left', locked=['left_2', 'torso'])
@@ -70,7 +70,7 @@ def test_locked_joints_given_with_values_are_refused(robot):
             call()
 
 
-def test_joints_exclude_common_ancestors_of_tip_and_reference_frame(robot):
+def test_active_joints_exclude_common_ancestors_of_tip_and_reference_frame(robot):
     problem = IKProblem(robot, [target(relative_to='right_hand')])
     assert problem.joint_names == LEFT + RIGHT
     assert problem.targets[0].relative_to == 'right_hand'
@@ -123,7 +123,7 @@ def test_malformed_problems_are_refused(robot, arguments, error, words):
         assert word in str(caught.value)
 
 
-def test_joints_are_those_of_targets_constraints_and_costs(robot):
+def test_active_joints_are_those_of_targets_constraints_and_costs(robot):
     """A scalar cost may depend on any joint."""
     assert IKProblem(robot, constraints=[BOX]).joint_names == ('torso', *LEFT)
     assert IKProblem(robot, costs=[COST]).joint_names == ('torso', *RIGHT[:3])

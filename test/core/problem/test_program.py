@@ -1,4 +1,4 @@
-"""A program of functions agrees with each function."""
+"""Programs evaluate several functions at once, and agree with each function."""
 
 from function_samples import ROBOTS, SAMPLES
 import numpy as np

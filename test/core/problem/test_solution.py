@@ -37,7 +37,7 @@ def failed(small):
 
 
 def test_status_numbers_equal_those_of_moveit():
-    added = {'APPROXIMATE': 2}    # MoveIt has only 1 and numbers below 0 besides FAILURE
+    added = {'APPROXIMATE': 2}    # the codes of MoveIt are 1, negative, or FAILURE
     assert {status.name: status.value for status in Status} == MOVEIT | added
 
 
@@ -60,7 +60,7 @@ def test_successful_solution_has_all_fields(small, solved):
 
 
 def test_numbers_of_a_solution_are_python_types(solved, failed):
-    """For JSON and messages."""
+    """JSON and ROS messages need these types."""
     for solution in (solved, failed):
         assert all(type(value) is float for value in solution.best_joints.values())
         assert type(solution.errors[0].position) is type(solution.seconds) is float

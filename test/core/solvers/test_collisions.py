@@ -117,7 +117,7 @@ def test_wide_position_tolerance_avoids_collision_at_the_exact_target():
         assert solution.success == success, solution.explain()
 
 
-def test_checker_of_wrong_type_or_robot_is_refused(load):
+def test_invalid_checker_arguments_are_refused(load):
     with pytest.raises(InvalidOptionError, match='CollisionChecker'):
         IKProblem(load('panda'), PoseTarget('panda_hand', pose()), checker='yes')
     with pytest.raises(InvalidOptionError, match='same robot'):
@@ -134,7 +134,7 @@ POSITION_ONLY = (1, 1, 1, 0, 0, 0)     # weights
 
 
 def with_geometry(text, **bodies):
-    """Add collision elements to links."""
+    """Return a URDF with collision elements added to links."""
     for link, body in bodies.items():
         assert f'<link name="{link}">' in text
         text = text.replace(f'<link name="{link}">', f'<link name="{link}">{body}')
@@ -163,7 +163,7 @@ def test_self_collision_is_checked_by_default():
         assert {solution.contacts[0].first, solution.contacts[0].second} == {'base', 'tip'}
 
 
-def test_solution_without_collision_checks_reports_them_as_not_checked():
+def test_disabled_collision_checks_are_reported_as_not_checked():
     for solution in solutions_by_interface(Robot.from_urdf(FOLDING), T_OVERLAP, collisions=False):
         assert solution.success and solution.not_checked == (NOT_CHECKED,)
         assert NOT_CHECKED in [line.strip() for line in solution.explain().splitlines()]

@@ -157,7 +157,7 @@ def test_invalid_solver_options_are_refused(problem, solver, options):
 
 
 def test_solver_of_an_entry_point_is_listed_and_used(tmp_path, monkeypatch, register, small):
-    """A distribution with an entry point `ros2_ik.solvers`, as pip installs it."""
+    """Install a distribution with entry points of the group `ros2_ik.solvers`, as pip does."""
     (tmp_path / 'others_solver.py').write_text(
         'from ros2_ik.core import Attempt, ExitFlag, Solver\n'
         'class Other(Solver):\n'

@@ -38,7 +38,7 @@ def position(robot, q, frame='tip'):
 # -- closed forms -----------------------------------------------------------------------------
 
 def test_minimum_of_two_costs_is_their_weighted_mean(small):
-    """With scalar weights, a weight matrix, and a weight of zero."""
+    """The weights are numbers, among them zero, one per row, and a matrix."""
     robot = small('gantry')       # q is the tip position, z inverted
     a, b = np.array([-0.5, 0.7, 0.1]), np.array([0.8, 1.3, 0.4])
     tip = FramePosition('tip')
@@ -111,7 +111,7 @@ KINDS = ('targets', 'constraints', 'costs', 'scalar costs')
 BUILT_IN = {'clik': {'targets'}, 'lm': {'targets'}, 'sqp': set(KINDS),
             'slsqp': set(KINDS), 'bfgs': {'targets', 'constraints'}}
 GENERAL_SOLVERS = [name for name, kinds in BUILT_IN.items() if kinds == set(KINDS)]
-COMBINATIONS = [set(some) for size in (1, 2, 3, 4) for some in combinations(KINDS, size)]
+COMBINATIONS = [set(parts) for size in (1, 2, 3, 4) for parts in combinations(KINDS, size)]
 START = {'x': 0.0, 'y': 0.9, 'z': -0.1}
 GOAL, OTHER_GOAL = np.array([0.1, 1.0, 0.2]), np.array([0.5, 0.9, 0.4])   # minima of costs [m]
 
@@ -179,7 +179,7 @@ def test_each_solver_solves_or_refuses_each_combination_of_parts(small, solver, 
 
 @pytest.mark.parametrize('solver', GENERAL_SOLVERS)
 def test_cost_with_minimum_beyond_a_limit_is_minimized_at_the_limit(small, solver):
-    robot = small('one_joint')    # -1.5 ... 2.5
+    robot = small('one_joint')    # limits -1.5 .. 2.5 rad
     for goal, expected in ((4.0, 2.5), (-3.0, -1.5), (1.0, 1.0)):
         problem = IKProblem(robot, costs=[ScalarCost(lambda at, w=goal: float(at.q[0] - w)**2)])
         solution = solve(problem, solver=solver, timeout=10.0)

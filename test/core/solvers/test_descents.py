@@ -53,7 +53,7 @@ POSITION_ONLY = (1, 1, 1, 0, 0, 0)     # weights
 
 @pytest.mark.parametrize('bias, damping', [(0.0025, 0.5), (0.1, 1.0), (1e-10, None)])
 def test_lm_steps_equal_damped_least_squares(small, bias, damping):
-    """(J'J + lambda I)^-1 J'e with the Jacobian of the configuration."""
+    """A step is (J'J + lambda I)^-1 J'e with the Jacobian of the configuration."""
     robot = small('gantry')     # its error is linear in q
     T = Configuration(robot, [0.3, 1.1, -0.2]).transform('tip')
     q = np.array([0.0, 1.0, -0.1])

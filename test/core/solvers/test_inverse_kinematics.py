@@ -87,7 +87,7 @@ CONSTRAINTS = [
 
 
 def add(ik, method, arguments):
-    """Call an add_ method; the last arguments may be keywords."""
+    """Call an add_ method; the last of the arguments may be a dict of keywords."""
     named = arguments[-1] if isinstance(arguments[-1], dict) else {}
     return getattr(ik, f'add_{method}')(*arguments[:len(arguments) - bool(named)], **named)
 

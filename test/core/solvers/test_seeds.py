@@ -65,7 +65,7 @@ SWIVEL, SWIVEL_JUDGE = Robot.from_urdf(SWIVEL_TEXT), TreeJudge(SWIVEL_TEXT)
 
 
 def test_turn_of_a_revolute_joint_is_the_nearest_within_its_limits(load, judge_of):
-    """UR5's wrists have limits of -2 pi and 2 pi."""
+    """Most joints of a UR5 have limits of -2 pi and 2 pi."""
     robot, judge, generator = load('ur5'), judge_of('ur5'), np.random.default_rng(0)
     n_other_turns = 0
     for _ in range(15):
@@ -178,8 +178,8 @@ def home(ur5):
 
 def tip_pose(robot, q, **joints):
     """Return the pose of the tip after these changes of joints from q."""
-    there = robot.to_joints(q)
-    return Configuration(robot, {k: v + joints.get(k, 0) for k, v in there.items()}
+    values = robot.to_joints(q)
+    return Configuration(robot, {k: v + joints.get(k, 0) for k, v in values.items()}
                          ).transform('tool0')
 
 

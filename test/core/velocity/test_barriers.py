@@ -69,7 +69,7 @@ def test_barriers_prevent_tunnelling_through_an_obstacle(slider, dt, kind):
 @pytest.mark.parametrize('depth', [0.0, 0.02, 0.199])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
 def test_barriers_push_out_of_contact_and_penetration(slider, depth, kind):
-    """At no more than 0.25 m/s; Pink pushes deeper, Mink does not move."""
+    """The speed is at most 0.25 m/s; Pink pushes deeper, Mink does not move."""
     checker = checker_at(slider, 1.0)
     barrier = (CollisionBarrier(checker, 0.001) if kind == 'all' else
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.001))
@@ -170,7 +170,7 @@ FLOATING = """<robot name="floating">
 
 @pytest.mark.parametrize('dt, kind', [(0.002, 'all'), (0.01, 'pair'), (0.01, 'nearest')])
 def test_box_pulled_down_at_one_side_stops_flat_above_a_table(dt, kind):
-    """No corner penetrates the margin."""
+    """The lowest corner uses at most a tenth of the margin."""
     robot = Robot.from_urdf(FLOATING, root_joint='freeflyer')
     table = SceneObject('table', [Box((1, 1, 0.1))], pose((0, 0, -0.05)))
     checker = CollisionChecker(robot, Scene(robot).add(table))
@@ -186,7 +186,7 @@ def test_box_pulled_down_at_one_side_stops_flat_above_a_table(dt, kind):
     for _ in range(int(4 / dt)):
         q = program.step(q).q
         lowest = (Rotation.from_quat(q[3:]).apply(corners) + q[:3])[:, 2].min()
-        assert lowest >= 0.045 - 1e-6       # a barrier may use a tenth of its margin
+        assert lowest >= 0.045 - 1e-6
     assert lowest < 0.052
 
 

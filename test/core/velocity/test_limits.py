@@ -160,11 +160,11 @@ def test_target_out_of_reach_of_one_arm_does_not_slow_the_other(load):
     left, right = (at.transform(f'{side}_gripper').copy() for side in ('left', 'right'))
     left[:3, 3] += [0.05, 0.1, 0.1]
 
-    def steps_to_target(away, limits):
-        there = right.copy()
-        there[0, 3] += away
+    def steps_to_target(shift, limits):
+        right_target = right.copy()
+        right_target[0, 3] += shift
         program = VelocityProgram(baxter, [
-            frame_task('left_gripper', left), frame_task('right_gripper', there),
+            frame_task('left_gripper', left), frame_task('right_gripper', right_target),
             posture_task(q, weight=1e-4)], 0.01, limits=limits)
         now = q
         for k in range(2000):
@@ -188,7 +188,7 @@ def test_tool_does_not_overshoot_with_any_kind_of_task(panda, kind, gain):
     here = Configuration(panda, q).transform(TIP).copy()
     T = here.copy()
     T[:3, 3] += [0.1, 0.15, -0.1]
-    way = T[:3, 3] - here[:3, 3]
+    direction = T[:3, 3] - here[:3, 3]
     task = frame_task(TIP, T, gain=gain, scaled=kind == 'scaled')
     program = VelocityProgram(
         panda, [posture_task(q, weight=1e-4)] + [task] * (kind != 'hard'), 0.01,
@@ -197,7 +197,7 @@ def test_tool_does_not_overshoot_with_any_kind_of_task(panda, kind, gain):
     for k in range(120):
         q = program.step(q).q
         away = Configuration(panda, q).transform(TIP)[:3, 3] - T[:3, 3]
-        assert away @ way / np.linalg.norm(way) < 1e-3
+        assert away @ direction / np.linalg.norm(direction) < 1e-3
         if k >= 80:
             assert np.linalg.norm(away) < 2e-3
 
@@ -207,7 +207,7 @@ def test_tool_does_not_overshoot_with_any_kind_of_task(panda, kind, gain):
 @pytest.mark.parametrize(('name', 'tip', 'seed'), [
     ('panda', TIP, 7006), ('xarm7', 'link_eef', 7020)])
 def test_joints_come_to_rest_near_a_singularity(load, name, tip, seed, posture, acceleration):
-    """Pink's joints oscillate at 1.4 rad/s there and change direction in each step."""
+    """Pink's joints oscillate at 1.4 rad/s here and change direction in each step."""
     robot, generator = load(name), np.random.default_rng(seed)
     q, away = robot.random_q(generator), generator.normal(size=robot.nv) * 0.5
     low, high = robot.lower + 0.02, robot.upper - 0.02

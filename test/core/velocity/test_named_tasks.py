@@ -48,7 +48,7 @@ def run(robot, tasks, q, steps=400, **options):
 
 @pytest.mark.parametrize('axis', [(0, 0, 1), (1, 0, 0), (0, 0, -1)])
 def test_axis_align_task_converges_also_from_the_opposite_direction(panda, judge, start, axis):
-    """Mink and placo do not move from there."""
+    """Mink and placo do not move from the opposite direction."""
     R = judge.transform(panda.to_joints(start), TIP)[:3, :3]
     wanted = -R @ np.array(axis, float) if axis[2] < 0 else np.array([0.2, -0.3, -1.0])
     q = run(panda, [axis_align_task(TIP, axis, wanted, gain=0.2)], start, 800)
@@ -97,11 +97,11 @@ def test_coupling_tasks_hold_linear_relations_of_joints(panda, start):
 def test_kinetic_energy_is_minimal_among_equal_tool_velocities(panda, start):
     """The expected velocity minimizes v^T M v in closed form."""
     at = Configuration(panda, start)
-    way = np.array([0.05, 0.02, -0.03])
+    velocity = np.array([0.05, 0.02, -0.03])
     J = at.jacobian(TIP)
     R = at.transform(TIP)[:3, :3]
     T = at.transform(TIP).copy()
-    T[:3, 3] += way * DT
+    T[:3, 3] += velocity * DT
     step = VelocityProgram(panda, [], DT, constraints=[frame_task(TIP, T)], limits=(),
                            kinetic_energy=1.0).step(start)
     M = pin.crba(panda.model, panda.model.createData(), start)
@@ -109,13 +109,13 @@ def test_kinetic_energy_is_minimal_among_equal_tool_velocities(panda, start):
     world = np.vstack([R @ J[:3], R @ J[3:]])
     inverse = np.linalg.inv(M)
     v = inverse @ world.T @ np.linalg.solve(world @ inverse @ world.T,
-                                            np.concatenate([way, np.zeros(3)]))
+                                            np.concatenate([velocity, np.zeros(3)]))
     assert step.v == pytest.approx(v, abs=2e-3 * np.abs(v).max())
 
 
 @pytest.mark.parametrize('root_joint', ['freeflyer', 'planar'])
 def test_movable_base_without_a_task_does_not_move(load, root_joint):
-    """Pink's low-acceleration task fails there; its posture task holds a renamed base."""
+    """Pink's low-acceleration task fails here; its posture task holds a renamed base."""
     robot = Robot.from_urdf(load('panda').urdf, root_joint=root_joint)
     q = robot.neutral.copy()
     away = pin.integrate(robot.model, q, np.r_[0.3, np.zeros(robot.nv - 1)])
