@@ -199,10 +199,10 @@ def check(judge, solution, targets, start=None, locked=()):
     which the last may be omitted; `locked` joints must be exactly at `start`.
     """
     assert solution.success, solution.explain()
-    claims(judge, solution, targets, start, locked)
+    check_if_success(judge, solution, targets, start, locked)
 
 
-def claims(judge, solution, targets, start=None, locked=()):
+def check_if_success(judge, solution, targets, start=None, locked=()):
     """Assert that a reported success is valid."""
     if not solution.success:
         assert solution.q is None and solution.joints is None

@@ -50,7 +50,7 @@ def fcl_shape(shape):
     return hull(points), np.linalg.norm(points, axis=1).max()
 
 
-def height(shape, n):
+def support(shape, n):
     """Return the support of a bounded shape along a unit vector in its frame."""
     kind, across = shape.kind, np.hypot(n[0], n[1])
     if kind == 'box':
@@ -90,10 +90,10 @@ class Flat:
 
 
 class Solid:
-    """A geometry of a link or object; `place` is its pose there, `height` its support function."""
+    """Geometry of a link or object: `place` is its pose there, `support` its support function."""
 
-    def __init__(self, geometry, radius, place, height=None):
-        self.geometry, self.radius, self.place, self.height = geometry, radius, place, height
+    def __init__(self, geometry, radius, place, support=None):
+        self.geometry, self.radius, self.place, self.support = geometry, radius, place, support
         self.body = fcl.CollisionObject(geometry, fcl.Transform())
         self.centre, self.T, self.mesh = np.zeros(3), place, None
         self.samples = np.zeros((1, 3))    # a point of each connected part
@@ -112,7 +112,7 @@ class Solid:
     def extent(self, n):
         """Return the interval of the projection on a unit vector n of the root frame."""
         local, middle = self.T[:3, :3].T @ n, self.centre @ n
-        return middle - self.height(-local), middle + self.height(local)
+        return middle - self.support(-local), middle + self.support(local)
 
     def move_to(self, T):
         """Move to the pose of its link or object."""
@@ -200,7 +200,7 @@ class FclJudge:
         self.scene = scene    # last, so that a failed conversion is repeated
         return self
 
-    def leave_out(self, pairs):
+    def exclude(self, pairs):
         """Exclude pairs of names."""
         self.pairs = [pair for pair in self.pairs if tuple(sorted(pair)) not in pairs]
 
@@ -258,7 +258,7 @@ def _part(part, raw):
     if shape.kind == 'octree':
         return [_cell(place, centre, shape.resolution) for centre in np.unique(
             np.floor(shape.points / shape.resolution) + 0.5, axis=0) * shape.resolution]
-    solid = Solid(*fcl_shape(shape), place, lambda n: height(shape, n))
+    solid = Solid(*fcl_shape(shape), place, lambda n: support(shape, n))
     if shape.kind == 'convex_hull':     # its origin may be outside
         solid.samples = shape.points.mean(axis=0)[None]
     if raw and shape.kind == 'mesh':
@@ -270,7 +270,7 @@ def _cell(place, centre, size):
     """Return a cube of an octree."""
     at, box = np.eye(4), SimpleNamespace(kind='box', size=np.full(3, size))
     at[:3, 3] = centre
-    return Solid(*fcl_shape(box), place @ at, lambda n: height(box, n))
+    return Solid(*fcl_shape(box), place @ at, lambda n: support(box, n))
 
 
 def _touches(a, b):
@@ -314,7 +314,7 @@ def _solid(element, raw):
     known = SimpleNamespace(kind=shape.tag, size=np.array(numbers.get('size', ())),
                             radius=numbers.get('radius', [0])[0],
                             length=numbers.get('length', [0])[0])
-    return Solid(*fcl_shape(known), T, lambda n: height(known, n))
+    return Solid(*fcl_shape(known), T, lambda n: support(known, n))
 
 
 def _mesh(address, scale):

@@ -27,7 +27,7 @@ def collision(shape, xyz=(0.05, 0, 0.02), rpy=(0.1, 0.2, 0.3)):
     return f'<collision><origin {place}/><geometry>{shape}</geometry></collision>'
 
 
-def solid(name, root_joint='fixed', shapes=None, **place):
+def shaped_robot(name, root_joint='fixed', shapes=None, **place):
     """
     Return a small robot with a shape on some of its links.
 
@@ -45,7 +45,7 @@ def solid(name, root_joint='fixed', shapes=None, **place):
 
 def ball_arm():
     """Return an arm of one joint about z, with a sphere of radius 0.1 m at (0.7, 0, 0.1)."""
-    return solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
+    return shaped_robot('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
 
 
 def ball_at(x, radius=0.2):

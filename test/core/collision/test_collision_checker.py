@@ -10,7 +10,7 @@ from judge import pose, TreeJudge
 import numpy as np
 import pinocchio as pin
 import pytest
-from scenes import pair, pairs, random_pose, scattered, solid
+from scenes import pair, pairs, random_pose, scattered, shaped_robot
 import trimesh
 
 from ros2_ik.core import Robot
@@ -98,7 +98,7 @@ def test_checker_is_thread_safe(load):
 
 @pytest.mark.parametrize(('name', 'root'), SMALL)
 def test_collisions_of_all_kinds_of_joints_equal_those_of_fcl(name, root):
-    robot = solid(name, root)
+    robot = shaped_robot(name, root)
     generator = np.random.default_rng(2)
     scene = Scene(robot)
     for i in range(6):
@@ -106,7 +106,7 @@ def test_collisions_of_all_kinds_of_joints_equal_those_of_fcl(name, root):
                                       close_to(generator)))
     frames = TreeJudge(robot.urdf, root)
     judge = FclJudge(robot, frames, floating=root != 'fixed').surround(scene)
-    judge.leave_out(self_pairs(robot).guessed)
+    judge.exclude(self_pairs(robot).guessed)
     assert compare(CollisionChecker(robot, scene, 'hull'), judge, 100) > 2
 
 
@@ -115,7 +115,7 @@ def test_collisions_of_all_kinds_of_joints_equal_those_of_fcl(name, root):
                                    '<capsule radius="0.05" length="0.1"/>'])
 def test_shapes_with_nearly_equal_centres_collide(shape):
     """Coal fails there unless contacts are requested."""
-    robot = solid('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
     generator = np.random.default_rng(0)
     corners = 0.15 * np.array(list(itertools.product((-1, 1), repeat=3)))
     others = [Box([0.3] * 3), Sphere(0.2), Cylinder(0.2, 0.4), Cone(0.2, 0.4),
@@ -131,7 +131,7 @@ def test_shapes_with_nearly_equal_centres_collide(shape):
 # -- contacts -----------------------------------------------------------------------------
 
 def test_contact_has_names_depth_and_position():
-    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
     scene = Scene(robot).add(SceneObject('ball', [Sphere(0.2)], pose((0.95, 0, 0.1))))
     contact, = CollisionChecker(robot, scene).in_collision(robot.neutral)
     assert pair(contact.first, contact.second) == pair('tip', 'ball')
@@ -246,7 +246,7 @@ def test_distance_of_a_mesh_is_that_of_its_hull_until_its_parts_are_made(
     monkeypatch.setattr('ros2_ik.core.collision.distance_check.PARTS_CHECK_PERIOD', 0.0)
     made = trimesh.creation.torus(radius, 0.05, 20, 14)
     ring = Mesh(np.array(made.vertices), np.array(made.faces))
-    robot = solid('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))
     scene = Scene(robot).attach(SceneObject('tool', [ring]), 'tip')
     at = robot.model.createData()
     pin.framesForwardKinematics(robot.model, at, robot.neutral)

@@ -6,11 +6,11 @@ planes across the normal, and at most that of two points of theirs.
 """
 
 import fcl
-from fcl_judge import distance, fcl_shape, height
+from fcl_judge import distance, fcl_shape, support
 from judge import pose, step
 import numpy as np
 import pytest
-from scenes import random_pose, scattered, solid, tool
+from scenes import random_pose, scattered, shaped_robot, tool
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import Robot
@@ -52,8 +52,8 @@ def at_pose(robot, T):
 
 def gap(shape, T, other, T_other, n):
     """Return the distance of the supporting planes perpendicular to n."""
-    reach = height(shape, T[:3, :3].T @ n) + n @ T[:3, 3]
-    nearest = -height(other, -T_other[:3, :3].T @ n) + n @ T_other[:3, 3]
+    reach = support(shape, T[:3, :3].T @ n) + n @ T[:3, 3]
+    nearest = -support(other, -T_other[:3, :3].T @ n) + n @ T_other[:3, 3]
     return nearest - reach
 
 
@@ -178,7 +178,7 @@ GRADIENTS = [('mimic_chain', 'fixed'), ('nested', 'fixed'), ('two_arms', 'planar
 @pytest.mark.parametrize(('name', 'root'), GRADIENTS)
 def test_gradients_agree_with_differences_on_all_kinds_of_joints(name, root):
     """Of separate and of intersecting bodies, except at kinks."""
-    robot, generator = solid(name, root), np.random.default_rng(1)
+    robot, generator = shaped_robot(name, root), np.random.default_rng(1)
     scene = Scene(robot)
     for i, shape in enumerate((Box([0.2, 0.3, 0.25]), Sphere(0.15), Capsule(0.08, 0.3))):
         scene = scene.add(SceneObject(f'thing {i}', [shape],

@@ -4,7 +4,7 @@ from fcl_judge import FclJudge
 from judge import pose, TreeJudge
 import numpy as np
 import pytest
-from scenes import ball_arm, ball_at, pair, pairs, scattered, solid, tool
+from scenes import ball_arm, ball_at, pair, pairs, scattered, shaped_robot, tool
 from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import Configuration, Robot
@@ -30,7 +30,7 @@ def test_padding_adds_to_the_size_of_links(gap, padding):
 
 def test_padding_does_not_apply_between_links():
     """As in MoveIt."""
-    robot = solid('two_arms', shapes={'left_hand': BALL, 'right_hand': BALL}, xyz=(0, 0, 0))
+    robot = shaped_robot('two_arms', shapes={'left_hand': BALL, 'right_hand': BALL}, xyz=(0, 0, 0))
     srdf_free = Robot.from_urdf(robot.urdf)
     generator = np.random.default_rng(0)
     plain = CollisionChecker(srdf_free)
@@ -100,10 +100,10 @@ def test_attached_objects_of_two_links_collide_unless_allowed(load):
     ('mimic_chain', 'fixed', 'lc'), ('two_arms', 'freeflyer', 'left_hand'),
     ('nested', 'fixed', 'drone')])
 def test_contacts_of_attached_objects_agree_with_fcl(name, root, link):
-    robot = solid(name, root)
+    robot = shaped_robot(name, root)
     scene = scattered(robot, 5, 1).attach(tool(0.4, 0.05), link)
     judge = FclJudge(robot, TreeJudge(robot.urdf, root), floating=root != 'fixed').surround(scene)
-    judge.leave_out(self_pairs(robot).guessed)
+    judge.exclude(self_pairs(robot).guessed)
     checker, generator = CollisionChecker(robot, scene), np.random.default_rng(2)
     for _ in range(80):
         q = robot.random_q(generator)

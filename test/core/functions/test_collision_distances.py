@@ -4,7 +4,7 @@ from fcl_judge import FclJudge
 from judge import pose
 import numpy as np
 import pytest
-from scenes import scattered, solid
+from scenes import scattered, shaped_robot
 
 from ros2_ik.core import Configuration, Constraint, IKProblem, MinimumDistance, PairDistance, solve
 from ros2_ik.core.collision import CollisionChecker
@@ -42,7 +42,7 @@ def test_minimum_distance_rows_are_the_nearest_pairs_in_order(panda_world):
 
 
 def test_distance_is_the_maximum_if_no_pair_is_near():
-    robot = solid('one_joint', shapes={'tip': BALL})
+    robot = shaped_robot('one_joint', shapes={'tip': BALL})
     far = Scene(robot).add(SceneObject('ball', [Sphere(0.1)], pose((5, 0, 0))))
     for checker in (CollisionChecker(robot, far), CollisionChecker(robot)):
         f, J = MinimumDistance(checker, 0.3, 3).evaluate(Configuration(robot))
@@ -79,7 +79,7 @@ BALLS = {'left_hand': BALL, 'right_hand': BALL, 'chest': BALL}
 @pytest.fixture(scope='module')
 def arms():
     """Return two arms with spheres as hands, centred at frames, and a sphere in the world."""
-    robot = solid('two_arms', shapes=BALLS, xyz=(0, 0, 0))
+    robot = shaped_robot('two_arms', shapes=BALLS, xyz=(0, 0, 0))
     scene = Scene(robot).add(SceneObject('post', [Sphere(0.2)], pose((0.6, 0.1, 0.6))))
     return robot, CollisionChecker(robot, scene)
 

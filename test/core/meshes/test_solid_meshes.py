@@ -4,7 +4,7 @@ from fcl_judge import FclJudge
 from judge import pose
 import numpy as np
 import pytest
-from scenes import pairs, scattered, solid
+from scenes import pairs, scattered, shaped_robot
 import trimesh
 
 from ros2_ik.core.collision import CollisionChecker
@@ -31,7 +31,7 @@ def as_mesh(made, **options):
 
 def ball_arm_among(*things):
     """Return an arm with a sphere of 0.1 m, and objects at offsets from it."""
-    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
     scene = Scene(robot)
     for i, (shape, offset) in enumerate(things):
         place = None if isinstance(shape, (HalfSpace, Plane)) else pose(
@@ -83,7 +83,7 @@ def test_mesh_with_holes_is_solid(how, tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     ring = trimesh.creation.torus(0.4, 0.15, 40, 20)
     mesh, draw, q = Mesh(*damaged(ring, how)), np.random.default_rng(4), np.zeros(1)
-    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.01"/>'}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'tip': '<sphere radius="0.01"/>'}, xyz=(0, 0, 0))
     seen, false = {True: 0, False: 0}, 0
     assert not mesh.has_parts
     for offset in draw.uniform([-0.5, -0.5, -0.14], [0.5, 0.5, 0.14], (60, 3)):

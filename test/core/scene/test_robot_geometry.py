@@ -8,7 +8,7 @@ from judge import pose
 import numpy as np
 import pinocchio as pin
 import pytest
-from scenes import solid
+from scenes import shaped_robot
 from scipy.spatial import cKDTree
 import trimesh
 
@@ -187,7 +187,7 @@ stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
 def test_collada_unit_scales_visuals_only(unit, told, tmp_path):
     """As in RViz and MoveIt."""
     (tmp_path / 'a.dae').write_text(COLLADA.format(unit))
-    robot = solid('one_joint', shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'})
+    robot = shaped_robot('one_joint', shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'})
     geometry = robot_geometry(robot)
     assert np.ptp(geometry.bodies[0].shape.vertices, axis=0).tolist() == [1, 1, 0]
     assert len(geometry.warnings) == told and all('0.0254 m' in t for t in geometry.warnings)
@@ -201,12 +201,12 @@ def test_collada_unit_scales_visuals_only(unit, told, tmp_path):
 def test_collada_units_above_a_metre_are_refused(tmp_path):
     (tmp_path / 'a.dae').write_text(COLLADA.format('<unit meter="1000"/>'))
     with pytest.raises(InvalidSceneError, match='its unit is 1000 m; valid: up to 1 m'):
-        robot_geometry(solid('one_joint',
-                             shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'}))
+        robot_geometry(shaped_robot('one_joint',
+                                    shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'}))
 
 
 def test_robots_with_meshes_in_different_folders_have_different_checkers(tmp_path):
-    text = solid('one_joint', shapes={'tip': '<mesh filename="package://arm/a.stl"/>'}).urdf
+    text = shaped_robot('one_joint', shapes={'tip': '<mesh filename="package://arm/a.stl"/>'}).urdf
     found, scene = [], None
     for size in (0.1, 0.2):
         folder = tmp_path / str(size)

@@ -1,10 +1,10 @@
 """Collision-free solutions, judged by python-fcl, and reports of unchecked collisions."""
 
 from fcl_judge import FclJudge
-from judge import claims, pose
+from judge import check_if_success, pose
 import numpy as np
 import pytest
-from scenes import scattered, solid, tool
+from scenes import scattered, shaped_robot, tool
 from small_robots import joint, PLANAR_2R, urdf, Z
 
 from ros2_ik.core import (
@@ -58,7 +58,7 @@ def test_poses_among_boxes_are_mostly_solved_without_collision(name, load, judge
             seed_q = robot.to_q(resting_joints, robot.random_q(generator))
             solution = solve_pose(robot, tip, T, seed_q, timeout=30.0, max_iterations=1000,
                                   scene=scene, random_state=generator)
-            claims(judge_of(name), solution, [(tip, T)])
+            check_if_success(judge_of(name), solution, [(tip, T)])
             if solution.success:
                 n_solved += 1
                 assert judge.touching(solution.joints) == set() and solution.contacts == ()
@@ -81,7 +81,7 @@ def test_alternative_solutions_are_collision_free(select, load, judge_of):
         solution = solve(problem, select=select, solutions=8, timeout=30.0, max_iterations=2000,
                          random_state=0)
         for one in (solution, *solution.alternatives):
-            claims(judge_of('ur5'), one, [('tool0', T)])
+            check_if_success(judge_of('ur5'), one, [('tool0', T)])
             if one.success:
                 assert judge.touching(one.joints) == set()
         n_with_alternatives += len(solution.alternatives) > 1
@@ -106,7 +106,7 @@ def test_target_inside_a_table_has_status_goal_in_collision(name, load):
 
 
 def test_wide_position_tolerance_avoids_collision_at_the_exact_target():
-    robot = solid('planar_2r', shapes={'tip': SPHERE}, xyz=(0, 0, 0))
+    robot = shaped_robot('planar_2r', shapes={'tip': SPHERE}, xyz=(0, 0, 0))
     scene = Scene(robot).add(SceneObject('post', [Sphere(0.1)], pose((0.75, 0, 0))))
     T = pose((0.6, 0, 0))                   # the spheres overlap by 0.01 m
     wide = {'weights': [1, 1, 1, 0, 0, 0], 'position_tolerance': 0.05}

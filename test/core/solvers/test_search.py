@@ -2,7 +2,7 @@
 
 import pickle
 
-from judge import check, claims, numeric_jacobian, pose, TreeJudge
+from judge import check, check_if_success, numeric_jacobian, pose, TreeJudge
 import numpy as np
 import pytest
 from search_problems import ARM, assert_same_solution, FAR, reachable, TIP, tip_problem
@@ -212,7 +212,7 @@ def test_solutions_are_ordered_by_the_selection(robot, select, word):
     every = [solution, *solution.alternatives]
     assert len(every) > 3
     for one in every:
-        claims(judge, one, [(TIP, T)])
+        check_if_success(judge, one, [(TIP, T)])
         assert select != 'cost' or one.cost == pytest.approx(rank(one.q))
     found = [rank(one.q) for one in every]
     assert (np.diff(found) >= -1e-6).all() and found[0] < found[-1] - 1e-3
