@@ -39,7 +39,7 @@ class TickingClock:
 
 
 @pytest.fixture
-def ticking(monkeypatch):
+def clock(monkeypatch):
     clock = TickingClock()
     monkeypatch.setattr(time, 'monotonic', clock)
     return clock

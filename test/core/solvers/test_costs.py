@@ -203,16 +203,16 @@ def posture_problem(robot, position=None):
 
 
 @pytest.mark.parametrize('solver', GENERAL_SOLVERS)
-def test_descent_stops_at_its_deadline_with_constraints_met_before_costs(small, ticking, solver):
+def test_descent_stops_at_its_deadline_with_constraints_met_before_costs(small, clock, solver):
     problem = posture_problem(small('zero_links'), POSITION)
-    descents, before = make_solver(solver, problem, {}), ticking.reads
+    descents, before = make_solver(solver, problem, {}), clock.reads
     full = descents.attempt(problem.start, Budget())
-    reads, before = ticking.reads - before, ticking.reads
+    reads, before = clock.reads - before, clock.reads
     assert reads >= full.iterations     # each iteration reads the clock
     short = descents.attempt(problem.start, Budget(deadline=(before + reads - 2.5) * 1e-3))
-    assert ticking.reads - before <= reads and short.exit_flag is ExitFlag.TIME_LIMIT
+    assert clock.reads - before <= reads and short.exit_flag is ExitFlag.TIME_LIMIT
     assert short.reached and accept(problem, short.q).accepted and short.cost >= full.cost - 1e-9
-    early = descents.attempt(problem.start, Budget(deadline=(ticking.reads + 1.5) * 1e-3))
+    early = descents.attempt(problem.start, Budget(deadline=(clock.reads + 1.5) * 1e-3))
     assert early.exit_flag is ExitFlag.TIME_LIMIT and early.iterations <= 2
     assert not early.reached
 

@@ -82,7 +82,7 @@ def test_each_tolerance_ends_a_descent_with_its_exit_flag(small):
     assert (loose.exit_flag, loose.iterations) == (ExitFlag.CONVERGED, 0)
 
 
-# -- relative targets ---------------------------------------------------------------------------
+# -- targets that share no joint are descended separately ----------------------------------------
 
 
 def test_target_relative_to_a_moving_torso_is_solved(load):

@@ -52,7 +52,7 @@ def test_first_descent_is_completed_despite_a_tiny_timeout(robot, solver):
         assert short.success or short.status is Status.NO_IK_SOLUTION
 
 
-def test_timeout_has_status_timed_out_unless_out_of_reach(robot, ticking):
+def test_timeout_has_status_timed_out_unless_out_of_reach(robot, clock):
     """The clock advances by 1 ms per reading, and clik reads it in each iteration."""
     cut = solve(tip_problem(robot, 1), solver='clik', timeout=0.12, allow_restarts=False)
     assert cut.status is Status.TIMED_OUT and cut.iterations > 0
@@ -186,14 +186,14 @@ def problem_of(small):
 
 @pytest.mark.parametrize('costs', [False, True], ids=['no costs', 'costs'])
 @pytest.mark.parametrize('name', CASES)
-def test_infeasible_problems_never_succeed_and_name_violations(problem_of, ticking, name, costs):
+def test_infeasible_problems_never_succeed_and_name_violations(problem_of, clock, name, costs):
     """The clock advances by 1 ms per reading."""
     functions = [LeastSquares(JointPositions()), ScalarCost(lambda at: at.q[0])] if costs else []
     problem, names, proven = problem_of(name, costs=functions)
     for seed in range(3):
-        reads = ticking.reads
+        reads = clock.reads
         solution = solve(problem, timeout=0.2, random_state=seed)
-        assert ticking.reads - reads < 215
+        assert clock.reads - reads < 215
         assert not solution.success and solution.q is None and solution.joints is None
         assert (solution.status is Status.GOAL_CONSTRAINTS_VIOLATED) is proven
         if not proven:

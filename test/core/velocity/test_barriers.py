@@ -140,8 +140,8 @@ def test_tool_stops_at_a_wall_within_the_acceleration_limit(load, dt, accelerati
 
 
 @pytest.mark.parametrize('margin', [0.02, 0.2])
-def test_links_closer_than_the_margin_by_design_are_reported_without_motion(margin):
-    """Links of a UR10 are 16 to 20 mm apart by design."""
+def test_links_closer_than_the_margin_by_design_are_reported_as_relaxed(margin):
+    """Links of a UR10 are 16 to 20 mm apart; with a margin of 20 mm the arm stays slow."""
     robot = Robot.from_urdf(data_folder() / 'ur_description/urdf/ur10_robot.urdf')
     q = robot.to_q({'shoulder_lift_joint': -1.2, 'elbow_joint': 1.5, 'wrist_1_joint': -1.8,
                     'wrist_2_joint': -1.57})

@@ -130,7 +130,7 @@ def test_malformed_limits_tasks_and_targets_are_refused(panda, call, text):
         call(panda)
 
 
-def test_acceleration_limit_holds_over_position_limits_and_barriers(load):
+def test_position_limits_and_barriers_yield_to_the_acceleration_limit(load):
     """A joint that cannot stop before its limit, and a tool outside its bounds."""
     panda = load('panda')
     q = panda.neutral.copy()
