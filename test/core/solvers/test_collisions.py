@@ -95,7 +95,7 @@ def test_target_inside_a_table_has_status_goal_in_collision(name, load):
     robot, tip = load(name), TIPS[name]
     T = pose((0.6, 0.1, 0.1), (np.pi, 0, 0))
     scene = Scene(robot).add(SceneObject('table', [Box([0.6, 0.9, 0.4])], pose((0.7, 0.1, 0.1))))
-    if name == 'ur5':      # whose tip is just before its last link
+    if name == 'ur5':      # here with an attached tool
         scene = scene.attach(tool(), 'tool0', ['wrist_3_link', 'ee_link'])
     solution = solve_pose(robot, tip, T, shipped_robots()[name].home, timeout=2.0, scene=scene,
                           random_state=0)
