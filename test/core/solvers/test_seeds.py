@@ -1,6 +1,7 @@
 """Seeds: full turns of joints, costs, the change from the seed, and max_joint_change."""
 
 from example_data import data_folder
+from fcl_judge import FclJudge
 from hypothesis import given, settings, strategies as st
 from judge import check, random_pose, TreeJudge
 import numpy as np
@@ -152,6 +153,7 @@ def test_cost_with_minimum_inside_a_table_is_solved_near_its_surface(load):
     """The cost pulls the hand to points 1 to 3 cm below the table top."""
     panda, generator = load('panda'), np.random.default_rng(0)
     scene = load_scene('table', panda)
+    judge = FclJudge(panda, raw=True).surround(scene)
     start = panda.to_q({'panda_joint2': -.785, 'panda_joint4': -2.356, 'panda_joint6': 1.571,
                         'panda_joint7': .785})
     distances = []
@@ -162,6 +164,7 @@ def test_cost_with_minimum_inside_a_table_is_solved_near_its_surface(load):
         ik.add_cost(LeastSquares(FramePosition('panda_hand_tcp', [0, 0, 0]), target=point))
         solution = ik.solve(start, timeout=1.0, random_state=0)
         assert solution.success and not np.allclose(solution.q, start)
+        assert judge.touching(solution.joints) == set()
         at = Configuration(panda, solution.q).transform('panda_hand_tcp')[:3, 3]
         distances.append(np.linalg.norm(at - point))
     assert np.median(distances) < 0.07

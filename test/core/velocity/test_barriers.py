@@ -75,9 +75,9 @@ def test_barriers_push_out_of_contact_and_penetration(slider, depth, kind):
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.001))
     q = np.array([0.8 + depth])
     program = VelocityProgram(slider, [posture_task([5.0])], 0.01, barriers=[barrier])
-    for k in range(int(depth / 0.25 / 0.01) + 4):
-        step = program.step(q)
-        assert -0.25 - 1e-6 <= step.v[0] < 0 or k > 5
+    for _ in range(int(depth / 0.25 / 0.01) + 4):
+        step, is_near = program.step(q), 1 - q[0] - 0.2 < 0.001 - 1e-6
+        assert -0.25 - 1e-6 <= step.v[0] and (step.v[0] < 0 or not is_near)
         q = step.q
     assert 1 - q[0] - 0.2 > 0
 
