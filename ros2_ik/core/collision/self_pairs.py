@@ -145,8 +145,8 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
     """
     Return for each pair its fraction of samples in contact, and its depth [m].
 
-    The depth of the meshes' hulls is the largest in the neutral state and all samples, or -1 for
-    a pair that is not in contact in the neutral state.
+    The depth is measured between the meshes' hulls: the largest value in the neutral state and all
+    samples, or -1 for a pair that is not in contact in the neutral state.
     """
     items = link_geometries(robot, geometry)
     wanted = set(pairs)

@@ -83,8 +83,9 @@ class Branches:
     A graph of configurations along a path.
 
     `samples` (n,) are parameters of the path [m], and `nodes[i]` the configurations at samples[i].
-    `refused[i]` has the pairs of nodes, by index at samples i and i + 1, that no allowed motion
-    connects. The start of `problem` is the seed; the target of `problem` is at the first pose.
+    `refused[i]` has the pairs (a, b) of indices such that no allowed motion was found from node a
+    of sample i to node b of sample i + 1. The start of `problem` is the seed; the target of
+    `problem` is at the first pose.
     """
 
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,

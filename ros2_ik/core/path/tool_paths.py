@@ -17,7 +17,8 @@ from ros2_ik.core.poses import as_transform
 ROTATION_LENGTH = 0.2
 # shortest valid length of a part of a path [m]
 MIN_LENGTH = 1e-9
-# ratio of height to longest side of a triangle below which its corners count as collinear
+# start, through and end of an arc count as collinear if the height of their triangle over the
+# longer of the two sides at the start is below this fraction of that side
 COLLINEAR_RATIO = 1e-6
 # change of direction at a corner above which motions stop at the corner [rad]
 SHARP = 0.3
@@ -105,8 +106,8 @@ class Arc(ToolPath):
         if np.linalg.norm(normal) <= COLLINEAR_RATIO * max(a @ a, b @ b):
             raise InvalidTargetError('start, through and end of the arc are on a line; valid: '
                                      'three points of a circle (for a full circle use Screw)')
-        # origin at the start; x: vector from the centre of the circle through 0, a and b to 0
-        # (circumcentre formula); y: perpendicular vector of equal length in the circle's plane
+        # origin 0 at the start; the circle passes through 0, a and b. x: vector from its centre to
+        # 0 (circumcentre formula); y: perpendicular to x in the circle's plane, of equal length
         x = -np.cross((a @ a) * b - (b @ b) * a, normal) / (2 * normal @ normal)
         axis = normal / np.linalg.norm(normal)
         y = np.cross(axis, x)

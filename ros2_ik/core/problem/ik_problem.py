@@ -224,7 +224,7 @@ class IKProblem:
         return self.locked(np.minimum(np.maximum(q, self.lower), self.upper))
 
     def locked(self, q: Array) -> Array:
-        """Return q (nq,), with all joints that are not active as in `start`."""
+        """Return q (nq,) with the values of all inactive joints replaced by those in `start`."""
         result = self.start.copy()
         q_slice = self.active.q_slice
         result[q_slice] = q[q_slice]

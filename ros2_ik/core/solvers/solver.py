@@ -88,8 +88,8 @@ class Solver:
     other by default. `Search` handles restarts, selection and collisions; `accept` decides on
     success. `kinds` are the `IKProblem.kinds` that the solver supports. `batch_size` is the best
     number of starts for one call of `find`. `finds_starts` is True if `find` skips the starts near
-    the seed for far targets, chooses full turns, and accepts problems that differ from the
-    solver's own only in target poses, start and limits.
+    the seed for far targets, adds the full turns that bring joints nearest to the seed, and
+    accepts problems that differ from the solver's own only in target poses, start and limits.
     """
 
     name: ClassVar[str]

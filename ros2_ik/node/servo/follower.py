@@ -168,7 +168,7 @@ class Follower:
 
     def move_objects(self, poses: Mapping[str, pin.SE3],
                      velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
-        """Move world objects to poses in the root frame; set all object velocities (3,) [m/s]."""
+        """Move world objects to poses in the root frame; replace all object velocities [m/s]."""
         for name, pose in poses.items():
             self.scene = self.scene.move(name, pose)
         if self.request.options:

@@ -42,7 +42,8 @@ IDLE_PERIOD = 0.05  # period of the loop with neither session nor player [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
-# after this time without calls from the node [s], commands are ignored: a stop might be lost
+# commands are ignored after this time without calls from the node [s]: it may be blocked, and then
+# could not pass on a stop
 NODE_TIMEOUT = 1.0
 REFUSAL_TIME = 0.5     # time for which the status shows a refused command [s]
 # best effort matches every publisher; the depth is 1, since only the newest command counts

@@ -197,7 +197,7 @@ class Session:
 
     def _rest(self) -> Knot:
         """Return the knot at which all joints, braking from the last knot, stop simultaneously."""
-        # the joint that needs the longest sets the time; decelerations are constant
+        # the longest braking time of any joint applies to all joints; decelerations are constant
         seconds = max(self.follower.braking_time, MIN_BRAKING_TIME)
         at, position, velocity = self._knots[-1]
         end = np.clip(position + velocity * (seconds / 2), *self._bounds)
