@@ -1,4 +1,4 @@
-// Tests of RobotState::setFromIK with the plugin and a running node, judged by MoveIt's kinematics.
+// Tests of the plugin with a running node; MoveIt's kinematics check the solutions.
 #include <signal.h>
 
 #include <atomic>
@@ -26,18 +26,18 @@ using Values = std::vector<double>;
 
 namespace
 {
-constexpr double TIMEOUT = 2.0;  // [s], long enough for a busy machine
+constexpr double TIMEOUT = 2.0;  // generous, for a busy machine [s]
 
 double seconds_since(Clock::time_point start)
 {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// Fixture: the robot, its group `arm` and MoveIt's loader, from the parameters of this process.
+/// Robot, its group `arm` and MoveIt's plugin loader, from the parameters of this process.
 class SetFromIK : public testing::Test
 {
 protected:
-  static moveit::core::RobotModelPtr model_of(const std::string & description)
+  static moveit::core::RobotModelPtr load_model(const std::string & description)
   {
     const auto urdf = urdf::parseURDF(description);
     const auto srdf = std::make_shared<srdf::Model>();
@@ -50,7 +50,7 @@ protected:
     node = std::make_shared<rclcpp::Node>(
       "set_from_ik",
       rclcpp::NodeOptions().automatically_declare_parameters_from_overrides(true));
-    model = model_of(node->get_parameter("robot_description").as_string());
+    model = load_model(node->get_parameter("robot_description").as_string());
     loader = std::make_shared<kinematics_plugin_loader::KinematicsPluginLoader>(node);
     const auto srdf = std::make_shared<srdf::Model>(*model->getSRDF());
     model->setKinematicsAllocators({{"arm", loader->getLoaderFunction(srdf)}});
@@ -60,7 +60,7 @@ protected:
     wait_for_node();
   }
 
-  /// Wait for the node, which starts later than the plugin; until then, calls fail.
+  /// Wait until the node, which starts later than the plugin, solves a request.
   static void wait_for_node()
   {
     const auto start = Clock::now();
@@ -93,7 +93,7 @@ protected:
     tip = solver->getTipFrame();
   }
 
-  /// Return a state near home: each joint at most `spread` away [rad].
+  /// Return a random state with each joint at most `spread` [rad] from home.
   RobotState near_home(double spread)
   {
     RobotState state = home;
@@ -114,7 +114,7 @@ protected:
       state.getGlobalLinkTransform(tip));
   }
 
-  /// Return an instance of the plugin with tips or a robot that differ from the loader's.
+  /// Return an instance of the plugin with other tips, or another robot, than the loader.
   kinematics::KinematicsBasePtr plugin_for(
     const std::vector<std::string> & tips, const moveit::core::RobotModel & robot = *model) const
   {
@@ -152,7 +152,7 @@ TEST_F(SetFromIK, reaches_random_poses)
   }
 }
 
-TEST_F(SetFromIK, keeps_the_joints_outside_the_group)
+TEST_F(SetFromIK, keeps_joints_outside_the_group)
 {
   RobotState state = home;
   state.setVariablePosition("panda_finger_joint1", 0.02);
@@ -160,7 +160,7 @@ TEST_F(SetFromIK, keeps_the_joints_outside_the_group)
   EXPECT_EQ(state.getVariablePosition("panda_finger_joint1"), 0.02);
 }
 
-TEST_F(SetFromIK, holds_consistency_limits)
+TEST_F(SetFromIK, respects_consistency_limits)
 {
   const auto target = near_home(0.1).getGlobalLinkTransform(tip);
   RobotState state = home;
@@ -174,7 +174,7 @@ TEST_F(SetFromIK, holds_consistency_limits)
   EXPECT_FALSE(state.setFromIK(arm, target, tip, Values(7, 1e-4), 0.2));
 }
 
-TEST_F(SetFromIK, tries_other_solutions_after_refusals)
+TEST_F(SetFromIK, offers_further_solutions_after_a_callback_rejects_one)
 {
   const auto target = near_home(1.0).getGlobalLinkTransform(tip);
   std::vector<Values> offered;
@@ -190,7 +190,7 @@ TEST_F(SetFromIK, tries_other_solutions_after_refusals)
   EXPECT_NE(offered[0], offered[2]);
 }
 
-TEST_F(SetFromIK, ends_in_time_when_all_are_refused)
+TEST_F(SetFromIK, respects_the_timeout_if_the_callback_rejects_all_solutions)
 {
   const auto start = Clock::now();
   RobotState state = home;
@@ -201,7 +201,7 @@ TEST_F(SetFromIK, ends_in_time_when_all_are_refused)
   EXPECT_LT(seconds_since(start), 0.5 + 0.2 + 0.1);
 }
 
-TEST_F(SetFromIK, gives_an_approximate_solution_only_on_request)
+TEST_F(SetFromIK, returns_an_approximate_solution_only_on_request)
 {
   auto target = pose_of(home);
   target.position.x += 5;
@@ -247,7 +247,7 @@ TEST_F(SetFromIK, reaches_two_tips_at_once)
   }
 }
 
-TEST_F(SetFromIK, computes_forward_kinematics_of_any_link)
+TEST_F(SetFromIK, computes_forward_kinematics_and_rejects_unknown_links)
 {
   const RobotState state = near_home(1.0);
   Values joints;
@@ -258,7 +258,7 @@ TEST_F(SetFromIK, computes_forward_kinematics_of_any_link)
   EXPECT_FALSE(solver->getPositionFK({"no_such_link"}, joints, poses));
 }
 
-TEST_F(SetFromIK, answers_four_threads_at_once)
+TEST_F(SetFromIK, solves_requests_of_four_threads_concurrently)
 {
   std::atomic<int> reached{0};
   const auto target = pose_of(near_home(0.3));
@@ -267,9 +267,9 @@ TEST_F(SetFromIK, answers_four_threads_at_once)
     threads.emplace_back(
       [&] {
         for (int j = 0; j < 5; ++j) {
-          Values own;
+          Values found;
           Code result;
-          reached += solver->searchPositionIK(target, seed, TIMEOUT, own, result, options);
+          reached += solver->searchPositionIK(target, seed, TIMEOUT, found, result, options);
         }
       });
   }
@@ -279,7 +279,7 @@ TEST_F(SetFromIK, answers_four_threads_at_once)
   EXPECT_EQ(reached, 20);
 }
 
-TEST_F(SetFromIK, rejects_a_cost_function_and_wrong_sizes)
+TEST_F(SetFromIK, rejects_cost_functions_and_seeds_of_wrong_size)
 {
   EXPECT_FALSE(
     solver->searchPositionIK(
@@ -288,19 +288,19 @@ TEST_F(SetFromIK, rejects_a_cost_function_and_wrong_sizes)
   EXPECT_FALSE(solver->searchPositionIK(pose_of(home), {0.0}, TIMEOUT, solution, code, options));
 }
 
-TEST_F(SetFromIK, rejects_solutions_for_another_robot)
+TEST_F(SetFromIK, rejects_solutions_of_a_node_with_another_robot)
 {
   auto description = node->get_parameter("robot_description").as_string();
   const std::string length = "-0.316";
   description.replace(description.find(length), length.size(), "-0.326");
-  const auto longer = model_of(description);
+  const auto longer = load_model(description);
   const auto plugin = plugin_for({tip}, *longer);
   EXPECT_FALSE(plugin->searchPositionIK(pose_of(home), seed, TIMEOUT, solution, code, options));
   EXPECT_EQ(code.val, Code::FAILURE);
 }
 
-// A node stopped by SIGSTOP behaves like one that hangs, or was killed but is still listed by DDS.
-TEST_F(SetFromIK, fails_at_once_while_the_node_is_lost_and_finds_it_again)
+// A node stopped by SIGSTOP acts like a hanging node, or a killed one that DDS still lists.
+TEST_F(SetFromIK, fails_fast_while_the_node_hangs_and_recovers_with_it)
 {
   const char * pid = std::getenv("IK_NODE_PID");
   ASSERT_TRUE(pid);

@@ -1,4 +1,4 @@
-"""Run the gtest set_from_ik with a node of the same robot."""
+"""Run the gtest set_from_ik with a node that has the same robot."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ DOMAIN = str(1 + os.getpid() % 100)
 
 @pytest.fixture
 def parameters(tmp_path):
-    """Write the parameter file of the node and of MoveIt's loader."""
+    """Return the path of the parameter file for the node and MoveIt's plugin loader."""
     robot = Robot.load('panda')
     file = tmp_path / 'parameters.yaml'
     file.write_text(yaml.safe_dump({'/**': {'ros__parameters': {
@@ -42,7 +42,7 @@ def node(parameters):
 
 
 @pytest.mark.timeout(280)
-def test_set_from_ik(node, parameters):
+def test_gtest_set_from_ik_passes_with_a_running_node(node, parameters):
     run = subprocess.run(
         [os.environ['SET_FROM_IK'], '--ros-args', '--params-file', parameters], timeout=240,
         env={**os.environ, 'ROS_DOMAIN_ID': DOMAIN, 'IK_NODE_PID': str(node.pid)})

@@ -1,4 +1,4 @@
-"""`ros2_ik goals` in a child process, and a stand-in for RViz that shows and drags its markers."""
+"""`ros2_ik goals` in a child process, and a client that shows and drags markers like RViz."""
 
 from contextlib import contextmanager
 import signal
@@ -11,12 +11,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback, Marker, MarkerArray
 
-GREEN, ORANGE = (0.18, 0.72, 0.32), (0.96, 0.58, 0.1)
+GREEN, ORANGE = (0.18, 0.72, 0.32), (0.96, 0.58, 0.1)   # RGB: solved, rejected
 
 
 @contextmanager
-def goals(domain, folder, *words):
-    """Run `ros2_ik goals` until Ctrl-C, unless it ends before."""
+def goals_command(domain, folder, *words):
+    """Run `ros2_ik goals`; stop it by SIGINT if it is still running when the block ends."""
     program = Program(domain, folder / 'goals.log', installed('ros2_ik'), 'goals', '--wait', '60',
                       *words)
     try:
@@ -28,7 +28,7 @@ def goals(domain, folder, *words):
 
 
 class Rviz(MarkerClient):
-    """Markers as RViz shows them, and the ghosts; sends a user's drags and menu choices."""
+    """Markers as RViz shows them, and ghost robots; sends drags and menu choices."""
 
     def __init__(self, client, name='rviz'):
         super().__init__(client.node, 'ros2_ik/goals', 'panda_link3', name)
@@ -36,25 +36,26 @@ class Rviz(MarkerClient):
         self._subscriptions.append(client.node.create_subscription(
             MarkerArray, 'ros2_ik/goals/ghost', self.ghosts.append, QoSProfile(
                 depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)))
-        eventually(lambda: self.is_heard, 'all markers')
+        eventually(lambda: self.is_connected, 'all markers')
 
-    def tell(self, name, kind, pose=None, entry=0, frame=''):
+    def send_feedback(self, name, kind, pose=None, entry=0, frame=''):
         self.send(header=Header(frame_id=frame), marker_name=name, event_type=kind,
                   menu_entry_id=entry, pose=pose or Pose())
 
-    def drag(self, name, place, release=False):
+    def drag(self, name, pose, release=False):
         """Drag a marker to a pose (SE3), or release it there."""
         kind = InteractiveMarkerFeedback.MOUSE_UP if release else (
             InteractiveMarkerFeedback.POSE_UPDATE)
-        self.tell(name, kind, stamped(place.homogeneous).pose)
+        self.send_feedback(name, kind, stamped(pose.homogeneous).pose)
 
     def choose(self, name, title):
-        """Choose an entry of the menu by its title."""
+        """Choose a menu entry by its title without check mark."""
         entry = next(each for each in self.markers[name].menu_entries
                      if each.title.removeprefix('[x] ').removeprefix('[ ] ') == title)
-        self.tell(name, InteractiveMarkerFeedback.MENU_SELECT, entry=entry.id)
+        self.send_feedback(name, InteractiveMarkerFeedback.MENU_SELECT, entry=entry.id)
 
-    def place(self, name):
+    def pose(self, name):
+        """Return the pose of a marker (SE3)."""
         return pin.SE3(matrix(self.markers[name].pose))
 
     def close(self):
@@ -70,7 +71,8 @@ class Ghost:
         shown = array.markers[1:]
         self.links = [marker for marker in shown if marker.ns == 'ghost']
         text, = (marker for marker in shown if marker.ns == 'text')
-        assert 0 < text.scale.x < text.scale.z      # a space, which RViz makes too wide by itself
+        # x is the width of a space, which RViz makes too wide by default
+        assert 0 < text.scale.x < text.scale.z
         self.text = text.text
         self.contacts = [marker for marker in shown if marker.ns == 'contacts']
         self.color = None

@@ -15,13 +15,13 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerUpdate, MenuEntry
 from visualization_msgs.srv import GetInteractiveMarkers
 
-FRAME = 1 / 30              # RViz draws so often [s]
-TIMEOUT = 1.0               # after which it asks again for all markers [s]
-QUEUE = 100                 # of updates
+DRAW_PERIOD = 1 / 30        # of RViz [s]
+TIMEOUT = 1.0               # until the request for all markers is repeated [s]
+QUEUE_SIZE = 100            # of updates
 
 
 class State(Enum):
-    """State of the client: idle, waiting for all markers, applying updates."""
+    """State of the client: idle, waiting for all markers, or applying updates."""
 
     IDLE = 0
     INITIALIZE = 1
@@ -36,7 +36,7 @@ class MarkerClient:
     """
 
     def __init__(self, node, namespace, fixed_frame, name='rviz'):
-        self._node, self._fixed, self._name = node, fixed_frame, name
+        self._node, self._fixed_frame, self._name = node, fixed_frame, name
         self.markers, self.warnings = {}, []
         self._frames = set()
         self._reset()
@@ -47,10 +47,10 @@ class MarkerClient:
             InteractiveMarkerFeedback, f'{namespace}/feedback', QoSProfile(depth=1))
         self._subscriptions = [
             node.create_subscription(InteractiveMarkerUpdate, f'{namespace}/update',
-                                     self._take, QoSProfile(depth=100)),
-            node.create_subscription(TFMessage, '/tf', self._hear, QoSProfile(depth=100)),
-            node.create_subscription(TFMessage, '/tf_static', self._hear, static)]
-        self._timer = node.create_timer(FRAME, self._step)
+                                     self._receive_update, QoSProfile(depth=100)),
+            node.create_subscription(TFMessage, '/tf', self._receive_tf, QoSProfile(depth=100)),
+            node.create_subscription(TFMessage, '/tf_static', self._receive_tf, static)]
+        self._timer = node.create_timer(DRAW_PERIOD, self._step)
 
     def close(self):
         self._node.destroy_timer(self._timer)
@@ -60,15 +60,14 @@ class MarkerClient:
         self._node.destroy_client(self._service)
 
     @property
-    def is_heard(self):
-        """Return True if it has all markers and a server receives its feedback."""
+    def is_connected(self):
+        """Return True if all markers have arrived and a server has discovered the feedback."""
         return self.state is State.RUNNING and self._feedback.get_subscription_count() > 0
 
     def send(self, **fields):
-        """Send feedback."""
         self._feedback.publish(InteractiveMarkerFeedback(client_id=self._name, **fields))
 
-    def _hear(self, message):
+    def _receive_tf(self, message):
         for transform in message.transforms:
             self._frames |= {transform.header.frame_id, transform.child_frame_id}
 
@@ -80,7 +79,7 @@ class MarkerClient:
     def _warn(self, text):
         self.warnings.append(text)
 
-    def _take(self, update):
+    def _receive_update(self, update):
         if update.type == update.KEEP_ALIVE:
             self._warn('KEEP_ALIVE')
             return
@@ -89,7 +88,7 @@ class MarkerClient:
             self._reset()
             return
         self._last = update.seq_num
-        if len(self._queue) > QUEUE:
+        if len(self._queue) > QUEUE_SIZE:
             self._warn('too many updates')
             self._queue.popleft()
         self._queue.append(update)
@@ -105,31 +104,31 @@ class MarkerClient:
         elif self.state is State.INITIALIZE:
             self._initialize()
         else:
-            self._push()
+            self._apply_updates()
 
     def _request(self):
-        self.state, self._asked = State.INITIALIZE, time.monotonic()
-        self._service.call_async(GetInteractiveMarkers.Request()).add_done_callback(self._receive)
+        self.state, self._request_time = State.INITIALIZE, time.monotonic()
+        self._service.call_async(GetInteractiveMarkers.Request()).add_done_callback(self._receive_markers)
 
-    def _receive(self, future):
+    def _receive_markers(self, future):
         self._response = future.result()
 
     def _initialize(self):
         if self._response is None:
-            if time.monotonic() > self._asked + TIMEOUT:
-                self._request()     # on a busy machine the first answer may be late
-        elif not all(map(self._is_placed, self._response.markers)):
-            self._reset()       # without a word: it asks until the frame is there
+            if time.monotonic() > self._request_time + TIMEOUT:
+                self._request()     # on a busy machine the first response may be late
+        elif not all(map(self._has_transform, self._response.markers)):
+            self._reset()       # RViz retries without a warning until the frame exists
         else:
             while self._queue and self._queue[0].seq_num <= self._response.sequence_number:
                 self._queue.popleft()
             self._show(self._response.markers)
             self.state = State.RUNNING
 
-    def _push(self):
-        if not all(map(self._is_placed, (each for update in self._queue
+    def _apply_updates(self):
+        if not all(map(self._has_transform, (each for update in self._queue
                                          for each in (*update.markers, *update.poses)))):
-            self._warn('a frame that is not there')
+            self._warn('unknown frame')
             self._reset()
             return
         while self._queue:
@@ -137,19 +136,20 @@ class MarkerClient:
             self._show(update.markers)
             for moved in update.poses:
                 if moved.name not in self.markers:
-                    self._warn(f"moves '{moved.name}', which is not there")
+                    self._warn(f"pose of unknown marker '{moved.name}'")
                 elif not _is_finite(moved.pose):
-                    self._warn(f"'{moved.name}' is moved to no pose")
+                    self._warn(f"pose of '{moved.name}' is not finite")
                 else:
                     self.markers[moved.name].pose = moved.pose
             for name in update.erases:
                 self.markers.pop(name, None)
 
-    def _is_placed(self, item):
+    def _has_transform(self, item):
         header = item.header
         if header.stamp.sec or header.stamp.nanosec:
             self._warn(f"'{item.name}' has a stamp")
-        return header.frame_id == self._fixed or {header.frame_id, self._fixed} <= self._frames
+        pair = {header.frame_id, self._fixed_frame}
+        return len(pair) == 1 or pair <= self._frames
 
     def _show(self, markers):
         for marker in markers:
@@ -164,20 +164,20 @@ def _faults(marker):
     if not names:
         yield 'no controls'
     if len({*names}) < len(names):
-        yield f'controls of one name: {names}'
+        yield f'controls with the same name: {names}'
     if not _is_finite(marker.pose):
-        yield 'no pose'
+        yield 'pose is not finite'
     if any(shape.header.frame_id for control in marker.controls for shape in control.markers):
-        yield 'a shape in a frame of its own'
+        yield 'a shape has its own frame'
     known = {0}
     for entry in marker.menu_entries:
         if entry.id in known or entry.parent_id not in known:
-            yield f'entry {entry.id} of {entry.parent_id}'
+            yield f'entry {entry.id} with parent {entry.parent_id}'
         if entry.command_type != MenuEntry.FEEDBACK:
-            yield f'entry {entry.id} is a command for a shell'
+            yield f'entry {entry.id} is a shell command'
         known.add(entry.id)
 
 
 def _is_finite(pose):
-    at, turn = pose.position, pose.orientation
-    return all(map(math.isfinite, (at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w)))
+    p, q = pose.position, pose.orientation
+    return all(map(math.isfinite, (p.x, p.y, p.z, q.x, q.y, q.z, q.w)))

@@ -1,4 +1,4 @@
-"""A ROS domain and a client for all tests of a folder."""
+"""A ROS domain and a client shared by the tests of a folder."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from ros2_ik.demo.domain import unused_domain
 
 @pytest.fixture(scope='package')
 def domain() -> int:
-    """Return the ROS domain of a folder; a node of a single test needs another one."""
+    """Return the ROS domain of a folder."""
     return unused_domain()
 
 

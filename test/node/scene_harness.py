@@ -1,4 +1,4 @@
-"""Scene messages, and calls of the scene services."""
+"""Constructors of scene messages, and calls of the scene services."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,7 @@ from moveit_msgs.msg import (
     PlanningSceneWorld,
     RobotState,
 )
-from node_harness import Client, seed
+from node_harness import Client, robot_state
 import numpy as np
 from octomap_msgs.msg import Octomap, OctomapWithPose
 from shape_msgs.msg import Mesh, MeshTriangle, Plane, SolidPrimitive
@@ -22,26 +22,25 @@ from ros2_ik.srv import ApplyPlanningScene, CheckState, GetPlanningScene
 
 HOME = {'panda_joint1': 0.0, 'panda_joint2': -0.785, 'panda_joint3': 0.0, 'panda_joint4': -2.356,
         'panda_joint5': 0.0, 'panda_joint6': 1.571, 'panda_joint7': 0.785,
-        'panda_finger_joint1': 0.02}
+        'panda_finger_joint1': 0.02}     # [rad, m]
 
 
 def pose(x: float = 0.0, y: float = 0.0, z: float = 0.0,
          quat: Iterable[float] = (0.0, 0.0, 0.0, 1.0)) -> Pose:
-    """Return a Pose."""
+    """Return a Pose of a position and a quaternion x y z w."""
     message = Pose(position=Point(x=float(x), y=float(y), z=float(z)))
-    turn = message.orientation
-    turn.x, turn.y, turn.z, turn.w = (float(value) for value in quat)
+    q = message.orientation
+    q.x, q.y, q.z, q.w = (float(value) for value in quat)
     return message
 
 
 def solid(kind: int, *dimensions: float) -> SolidPrimitive:
-    """Return a SolidPrimitive."""
     return SolidPrimitive(type=kind, dimensions=[float(value) for value in dimensions])
 
 
 def box(id: str, size: float = 0.1, *, at: Pose | None = None, frame: str = '',
         operation: bytes = CollisionObject.ADD, **fields: Any) -> CollisionObject:
-    """Return a cube, by default added in the root frame."""
+    """Return a CollisionObject that is a cube, by default added in the root frame."""
     message = CollisionObject(id=id, primitives=[solid(SolidPrimitive.BOX, size, size, size)],
                               pose=at or pose(), operation=operation, **fields)
     message.header.frame_id = frame
@@ -49,7 +48,7 @@ def box(id: str, size: float = 0.1, *, at: Pose | None = None, frame: str = '',
 
 
 def change(id: str, operation: bytes, *, frame: str = '', **fields: Any) -> CollisionObject:
-    """Return a CollisionObject without shapes."""
+    """Return a CollisionObject with an operation, by default without shapes."""
     message = CollisionObject(id=id, operation=operation, **fields)
     message.header.frame_id = frame
     return message
@@ -57,18 +56,17 @@ def change(id: str, operation: bytes, *, frame: str = '', **fields: Any) -> Coll
 
 def attached(item: CollisionObject, link: str = 'panda_hand',
              touch: Iterable[str] = ()) -> AttachedCollisionObject:
-    """Return an AttachedCollisionObject."""
+    """Return an AttachedCollisionObject with an object."""
     return AttachedCollisionObject(link_name=link, object=item, touch_links=list(touch))
 
 
 def mesh(vertices: Any, triangles: Any) -> Mesh:
-    """Return a Mesh."""
     return Mesh(vertices=[Point(x=float(x), y=float(y), z=float(z)) for x, y, z in vertices],
                 triangles=[MeshTriangle(vertex_indices=list(row)) for row in triangles])
 
 
 def tetrahedron() -> Mesh:
-    """Return a small closed mesh."""
+    """Return a closed mesh of four triangles."""
     return mesh([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)],
                 [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
 
@@ -79,8 +77,8 @@ def floor(height: float) -> Plane:
 
 
 def octomap_world(cells: bool = True) -> PlanningSceneWorld:
-    """Return an octomap with one distant occupied cell, or an empty one."""
-    inner = (0b11 << 14).to_bytes(2, 'little')      # of each level the last child has children
+    """Return a world with an octomap: one distant occupied cell, or none."""
+    inner = (0b11 << 14).to_bytes(2, 'little')      # on each level the last child has children
     data = inner * 15 + b'\x02\x00' if cells else b''
     octomap = Octomap(binary=True, id='OcTree', resolution=0.1,
                       data=np.frombuffer(data, np.int8).tolist())
@@ -88,63 +86,60 @@ def octomap_world(cells: bool = True) -> PlanningSceneWorld:
 
 
 def color(id: str, *rgba: float) -> ObjectColor:
-    """Return the color of an object."""
     message = ObjectColor(id=id)
     message.color.r, message.color.g, message.color.b, message.color.a = rgba
     return message
 
 
-def frame(name: str, place: Iterable[float] = (0, 0, 0),
+def frame(name: str, origin: Iterable[float] = (0, 0, 0),
           child: str = 'panda_link0') -> TransformStamped:
-    """Return a fixed frame whose origin is at `place` in the root frame."""
+    """Return a fixed frame transform with the origin of frame `name` in the child frame."""
     message = TransformStamped(child_frame_id=child)
     message.header.frame_id = name
-    moved = message.transform.translation
-    moved.x, moved.y, moved.z = (float(value) for value in place)
+    p = message.transform.translation
+    p.x, p.y, p.z = (float(value) for value in origin)
     return message
 
 
 def diff(*objects: CollisionObject, holding: Iterable[AttachedCollisionObject] = (),
          joints: dict[str, float] | None = None, **fields: Any) -> PlanningScene:
-    """Return a diff of the scene, with the robot at HOME."""
+    """Return a scene diff with objects, attached objects (`holding`) and joints (HOME)."""
     message = PlanningScene(is_diff=True, **fields)
     message.world.collision_objects = list(objects)
-    message.robot_state = seed(HOME if joints is None else joints)
+    message.robot_state = robot_state(HOME if joints is None else joints)
     message.robot_state.is_diff = True
     message.robot_state.attached_collision_objects = list(holding)
     return message
 
 
-def apply(client: Client, scene: PlanningScene) -> Any:
-    """Call apply_planning_scene."""
+def apply_scene(client: Client, scene: PlanningScene) -> Any:
     return client.call(ApplyPlanningScene, 'ros2_ik/apply_planning_scene',
                        ApplyPlanningScene.Request(scene=scene), timeout=60.0)
 
 
 def applied(client: Client, scene: PlanningScene) -> str:
-    """Apply a valid scene; return the message of the reply."""
-    response = apply(client, scene)
+    """Apply a scene successfully; return the message of the reply."""
+    response = apply_scene(client, scene)
     assert response.success, response.message
     return response.message
 
 
 def refused(client: Client, scene: PlanningScene) -> str:
-    """Apply a malformed scene, which must change nothing; return the message of the reply."""
-    before = get(client)
-    response = apply(client, scene)
+    """Apply a scene that is refused and changes nothing; return the message of the reply."""
+    before = get_scene(client)
+    response = apply_scene(client, scene)
     assert not response.success, response.message
-    assert contents(get(client)) == contents(before)
+    assert contents(get_scene(client)) == contents(before)
     return response.message
 
 
-def empty(client: Client) -> None:
-    """Remove all objects, attached ones included."""
+def clear_scene(client: Client) -> None:
+    """Remove all objects, including attached objects."""
     applied(client, diff(holding=[attached(change('', CollisionObject.REMOVE), '')]))
     applied(client, diff(change('', CollisionObject.REMOVE)))
 
 
-def get(client: Client, components: int = 0) -> PlanningScene:
-    """Call get_planning_scene."""
+def get_scene(client: Client, components: int = 0) -> PlanningScene:
     request = GetPlanningScene.Request(components=PlanningSceneComponents(components=components))
     response = client.call(GetPlanningScene, 'ros2_ik/get_planning_scene', request)
     assert response.status == 1, response.message
@@ -152,45 +147,42 @@ def get(client: Client, components: int = 0) -> PlanningScene:
 
 
 def contents(scene: PlanningScene) -> str:
-    """Return a scene as comparable text, without times and joint values."""
+    """Return a scene as text for comparison, without stamps and joint values."""
     scene.robot_state.joint_state = type(scene.robot_state.joint_state)()
-    held = scene.robot_state.attached_collision_objects
-    for item in [*scene.world.collision_objects, *(each.object for each in held),
+    attached = scene.robot_state.attached_collision_objects
+    for item in [*scene.world.collision_objects, *(each.object for each in attached),
                  *scene.fixed_frame_transforms, scene.world.octomap]:
         item.header.stamp.sec = item.header.stamp.nanosec = 0
     return repr(scene)
 
 
-def objects(client: Client) -> dict[str, CollisionObject]:
-    """Return the objects in the world by id."""
-    return {item.id: item for item in get(client).world.collision_objects}
+def world_objects(client: Client) -> dict[str, CollisionObject]:
+    return {item.id: item for item in get_scene(client).world.collision_objects}
 
 
-def held(client: Client) -> dict[str, AttachedCollisionObject]:
-    """Return the attached objects by id."""
+def attached_objects(client: Client) -> dict[str, AttachedCollisionObject]:
     return {item.object.id: item
-            for item in get(client).robot_state.attached_collision_objects}
+            for item in get_scene(client).robot_state.attached_collision_objects}
 
 
-def place(message: Pose) -> list[float]:
+def position(message: Pose) -> list[float]:
     """Return the rounded position of a Pose."""
     return [round(getattr(message.position, axis), 9) + 0.0 for axis in 'xyz']
 
 
-def check(client: Client, joints: dict[str, float] | None = None, **fields: Any) -> Any:
+def check_state(client: Client, joints: dict[str, float] | None = None, **fields: Any) -> Any:
     """Call check_state, by default at HOME."""
-    state = fields.pop('state', None) or seed(HOME if joints is None else joints)
+    state = fields.pop('state', None) or robot_state(HOME if joints is None else joints)
     return client.call(CheckState, 'ros2_ik/check_state',
                        CheckState.Request(state=state, **fields))
 
 
-def pairs(response: Any) -> set[frozenset[str]]:
-    """Return the pairs in contact."""
+def contact_pairs(response: Any) -> set[frozenset[str]]:
     return {frozenset((c.contact_body_1, c.contact_body_2)) for c in response.contacts}
 
 
 def state_holding(*items: AttachedCollisionObject, at: dict[str, float] = HOME) -> RobotState:
-    """Return joint values with attached objects."""
-    state = seed(at)
+    """Return a RobotState with joint values and attached objects."""
+    state = robot_state(at)
     state.attached_collision_objects = list(items)
     return state

@@ -1,9 +1,9 @@
-"""A client of the servo, and judges of the motion of the arm."""
+"""A client of the servo, and limits of the measured motion of the arm."""
 
 from arm_harness import ARM
 from geometry_msgs.msg import TwistStamped
 from moveit_msgs.msg import ServoStatus as MoveItStatus
-from node_harness import family, proc_text
+from node_harness import descendants, proc_text
 import numpy as np
 import pinocchio as pin
 from state_record import StateRecord
@@ -13,15 +13,16 @@ from ros2_ik.msg import ServoStatus
 from ros2_ik.srv import SwitchServo
 
 TIP = 'panda_hand_tcp'
-FASTEST = 0.25 * np.array([2.175] * 4 + [2.61] * 3)    # servo_velocity_scaling of the URDF's
-ACCELERATION = 0.5 * 3.0                               # of default_max_acceleration
-HAIR = 1e-4
-PERIOD = 0.02      # of commands [s]
-REST = 40          # messages of joint_states that show the same: the arm stands
+# scalings of the servo times limits [rad/s, rad/s^2]
+MAX_VELOCITY = 0.25 * np.array([2.175] * 4 + [2.61] * 3)
+MAX_ACCELERATION = 0.5 * 3.0
+VELOCITY_TOLERANCE = 1e-4        # [rad/s]
+PERIOD = 0.02                    # of commands [s]
+REST_COUNT = 40                  # joint_states messages with equal positions: at rest
 
 
 class Servo:
-    """Client that publishes a command 50 times a second."""
+    """Client of the servo that publishes commands at 50 Hz and records joint_states."""
 
     def __init__(self, client, arm, streams):
         self.client, self.arm, self.streams = client, arm, streams
@@ -36,7 +37,7 @@ class Servo:
         return self.client.call(SwitchServo, 'ros2_ik/servo/switch',
                                 SwitchServo.Request(mode=mode, **fields), 30)
 
-    def switch_later(self, mode):
+    def switch_async(self, mode):
         """Switch the servo without waiting; return the future."""
         return self.client.service(SwitchServo, 'ros2_ik/servo/switch').call_async(
             SwitchServo.Request(mode=mode))
@@ -56,27 +57,27 @@ class Servo:
 
     def q(self):
         """Return the arm positions of the next message."""
-        return self.record.at()
+        return self.record.read()
 
-    def rest(self):
-        """Wait until REST messages show the same positions; return the positions."""
-        return self.record.still(REST, 1e-9)
+    def wait_for_rest(self):
+        """Wait until REST_COUNT messages have the same positions; return these."""
+        return self.record.wait_for_rest(REST_COUNT, 1e-9)
 
-    def said(self, since, text):
-        return [one for one in self.statuses[since:] if text in one.message]
+    def reported(self, since, text):
+        return [status for status in self.statuses[since:] if text in status.message]
 
-    def judge(self, since=0):
-        """Judge limits from message number `since` on; return the positions (k, n)."""
-        way = self.record.way(since)
-        keep = np.concatenate([[True], np.diff(way.times) > 0.002])
-        times, at = way.times[keep], way.positions[keep]
-        # what is streamed reaches a busy arm now late, now two at once
-        judge_speeds(times, at, 1.1 if self.streams else 1.03)
-        judge_accelerations(times, at, 0.2, 1.5 if self.streams else 1.1)
+    def assert_limits(self, since=0):
+        """Assert limits from message index `since` on; return the positions (k, n)."""
+        motion = self.record.motion(since)
+        keep = np.concatenate([[True], np.diff(motion.times) > 0.002])
+        times, positions = motion.times[keep], motion.positions[keep]
+        # a busy mock robot receives setpoints late, or two at once
+        assert_velocities(times, positions, 1.1 if self.streams else 1.03)
+        assert_accelerations(times, positions, 0.2, 1.5 if self.streams else 1.1)
         model = FRAMES.model
         lower, upper = model.lowerPositionLimit[:7], model.upperPositionLimit[:7]
-        assert (at >= lower - 1e-9).all() and (at <= upper + 1e-9).all()
-        return at
+        assert (lower - 1e-9 <= positions).all() and (positions <= upper + 1e-9).all()
+        return positions
 
     def close(self):
         self.off()
@@ -85,23 +86,23 @@ class Servo:
         self.record.close()
 
 
-def means(times, at, seconds):
-    """Return the mean velocities over spans of `seconds`, in which short cycles average out."""
+def mean_velocities(times, positions, seconds):
+    """Return the number of messages in `seconds`, and the mean velocities over as many."""
     k = max(int(round(seconds / np.median(np.diff(times)))), 1)
-    return k, (at[k:] - at[:-k]) / (times[k:] - times[:-k])[:, None]
+    return k, (positions[k:] - positions[:-k]) / (times[k:] - times[:-k])[:, None]
 
 
-def judge_speeds(times, at, more):
-    """Assert that no velocity exceeds `more` times its limit."""
-    _, mean = means(times, at, 0.2)
-    assert (np.abs(mean) <= more * FASTEST + HAIR).all(), np.abs(mean).max(axis=0)
+def assert_velocities(times, positions, factor):
+    """Assert that no velocity exceeds `factor` times its limit."""
+    speed = np.abs(mean_velocities(times, positions, 0.2)[1])
+    assert (speed <= factor * MAX_VELOCITY + VELOCITY_TOLERANCE).all(), speed.max(axis=0)
 
 
-def judge_accelerations(times, at, seconds, harder):
-    """Assert that no acceleration between spans exceeds `harder` times its limit."""
-    k, mean = means(times, at, seconds)
+def assert_accelerations(times, positions, seconds, factor):
+    """Assert that no acceleration over spans of `seconds` exceeds `factor` times its limit."""
+    k, mean = mean_velocities(times, positions, seconds)
     change = np.abs(mean[k:] - mean[:-k]) / (times[k:-k] - times[:-2 * k])[:, None]
-    assert len(change) and (change <= harder * ACCELERATION).all(), change.max(axis=0)
+    assert len(change) and (change <= factor * MAX_ACCELERATION).all(), change.max(axis=0)
 
 
 class Frames:
@@ -112,6 +113,7 @@ class Frames:
         self.data = self.model.createData()
 
     def tip(self, arm):
+        """Return the pose of TIP (SE3) at arm positions."""
         q = np.concatenate([arm, np.full(self.model.nq - 7, 0.02)])
         pin.framesForwardKinematics(self.model, self.data, q)
         return self.data.oMf[self.model.getFrameId(TIP)].copy()
@@ -121,8 +123,8 @@ FRAMES = Frames()
 
 
 def processes(name, ancestor):
-    """Return the descendants of a process that have this name."""
-    return [pid for pid in family(ancestor) if proc_text(pid, 'comm').strip() == name]
+    """Return the descendants of a process with a name."""
+    return [pid for pid in descendants(ancestor) if proc_text(pid, 'comm').strip() == name]
 
 
 def twist(*values, frame=''):

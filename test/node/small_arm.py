@@ -20,7 +20,7 @@ MISSING = 'package://nowhere_at_all/hand.stl'
 
 
 def small_arm(suffix: str = '', root_joint: str = 'fixed') -> Robot:
-    """Return the robot; `suffix` renames its joints."""
+    """Return the robot; `suffix` is appended to its joint names."""
     text = URDF
     for name in (*ARM, 'turn'):
         text = text.replace(f'<joint name="{name}"', f'<joint name="{name}{suffix}"')
@@ -28,7 +28,7 @@ def small_arm(suffix: str = '', root_joint: str = 'fixed') -> Robot:
 
 
 def arm_without_mesh() -> Robot:
-    """Return the robot with a box on `fore` and a missing mesh on `hand`."""
+    """Return the robot with a box on link `fore` and a missing mesh on link `hand`."""
     def collision(shape: str) -> str:
         return f'<collision><geometry>{shape}</geometry></collision>'
     text = URDF

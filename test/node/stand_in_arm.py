@@ -1,8 +1,8 @@
 """
-A joint, its controller and joint_states in one process, on a clock that tests advance.
+One joint with controller and joint_states in this process, on a clock that tests advance.
 
-Controllers, executions and measured joints are the classes of the node; stand-ins replace the
-ROS node, the pipe to the servo's process, and the robot.
+Controllers, executions and measured joints are classes of the node; stand-ins replace the ROS
+node, the pipe to the servo's process, and the robot.
 """
 
 from collections import deque
@@ -25,22 +25,23 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
 JOINT = 'panda_joint1'
-FASTEST, LIMIT = 2.175, 3.0   # of JOINT: velocity [rad/s], acceleration [rad/s^2]
+MAX_VELOCITY = 2.175          # of JOINT [rad/s]
+MAX_ACCELERATION = 3.0        # of JOINT [rad/s^2]
 PERIOD = 0.01                 # of joint_states and of streams [s]
-CYCLE = 1e-3                  # of the robot's controller [s]
-LOOK = 0.02                   # between two looks at an execution [s]
+CONTROL_PERIOD = 1e-3         # of the robot's controller [s]
+SUPERVISION_PERIOD = 0.02     # between two calls of supervise() [s]
 
 
-class Values(dict):
-    """Parameters with their usual values; `limits` has those of joint_limits."""
+class Parameters(dict):
+    """Parameters of the node; `limits` has the parameters joint_limits."""
 
     def __init__(self, **values):
         super().__init__(
             command_period=PERIOD, joint_state_speed=1.5, execute_state_timeout=0.5,
-            default_max_velocity=1.0,
-            default_max_acceleration=LIMIT, default_max_jerk=60.0, start_tolerance=0.01,
-            goal_tolerance=1e-3, arrival_timeout=2.0, max_jump=0.0, acceleration_scaling=1.0,
-            max_tracking_error=0.2, path_resolution=0.01, limits={}, **values)
+            default_max_velocity=1.0, default_max_acceleration=MAX_ACCELERATION,
+            default_max_jerk=60.0, start_tolerance=0.01, goal_tolerance=1e-3, arrival_timeout=2.0,
+            max_jump=0.0, acceleration_scaling=1.0, max_tracking_error=0.2, path_resolution=0.01,
+            limits={}, **values)
 
     __getattr__ = dict.__getitem__
 
@@ -49,11 +50,11 @@ class Values(dict):
 
 
 class StandInNode:
-    """The methods of a ROS node that are called; `publish` receives serialized messages."""
+    """The methods of a ROS node that controllers call; `publish` receives serialized messages."""
 
     def __init__(self, publish, clock):
         self._publish, self.get_clock = publish, clock
-        self.subscribed = {}    # callbacks by topic
+        self.subscribed = {}    # callback by topic
 
     def create_publisher(self, *_):
         return SimpleNamespace(publish=self._publish, topic_name='c',
@@ -78,8 +79,7 @@ class StandInNode:
         return SimpleNamespace(warning=lambda *_, **__: True)
 
 
-class Positions(Stream):
-    """Stream of positions."""
+class PositionStream(Stream):
 
     kind, default_topic = 'positions', '{}'
 
@@ -89,7 +89,7 @@ class Positions(Stream):
 
 
 class Servo:
-    """The servo's process, in this process."""
+    """Stand-in for the servo's process, which plays streams in this process."""
 
     def __init__(self, node):
         self.receivers, self.player = [], None
@@ -97,37 +97,38 @@ class Servo:
 
     def call(self, method, number, *arguments):
         if method is Loop.open_player:
-            self.player = Player(self.context, self.context.clock, number, arguments[0], self.say)
+            self.player = Player(self.context, self.context.clock, number, arguments[0],
+                                 self.report)
         else:
             arguments[0](self.player, *arguments[1:])
 
-    def say(self, message):
+    def report(self, message):
         for receive in self.receivers:
             receive(message)
 
 
-class Trajectories(JointTrajectoryController):
-    """Controller that keeps its last trajectory."""
+class TrajectoryRecorder(JointTrajectoryController):
+    """Trajectory controller that records its last trajectory."""
 
     kind, default_topic = 'trajectories', '{}'
-    told = None
+    last_trajectory = None
 
     def unavailable_reason(self):
         return ''
 
     def send_trajectory(self, message):
-        self.told = message
+        self.last_trajectory = message
 
 
 class Arm:
-    """A joint that follows its controller; `simulated` returns simulated time."""
+    """Arm with one joint that follows its controller; `simulated` returns simulated time."""
 
     def __init__(self, monkeypatch, kind, robot='panda', joint=JOINT, start=0.0):
         self.now, self.simulated = 100.0, None
         monkeypatch.setattr('time.monotonic', lambda: self.now)
-        self.robot, self.joint, self.parameters, self.sent = (Robot.load(robot), joint, Values(),
-                                                              [])
-        self.servo = Servo(StandInNode(self._take, self._clock))
+        self.robot, self.joint = Robot.load(robot), joint
+        self.parameters, self.sent = Parameters(), []
+        self.servo = Servo(StandInNode(self._record, self._clock))
         node = self.servo.context.node
         clock = MotionClock(node)
         self.measured = JointStates(node, 'joint_states', self.parameters, clock)
@@ -135,16 +136,16 @@ class Arm:
         self.context = ControllerContext(node, None, self.parameters, None, self.servo, clock,
                                          self.measured)
         self.controller = kind('c', (joint,), '', self.context)
-        self.stand(1.3, start)
+        self.rest(1.3, start)
 
-    def forget(self):
+    def drop_joint_states(self):
         """Drop all joint_states."""
         self.measured._joints.clear()
 
-    def simulate(self, time):
+    def use_simulated_time(self, time):
         """Use simulated time from now on."""
         self.simulated = time
-        self.forget()
+        self.drop_joint_states()
 
     @property
     def stamp(self):
@@ -156,24 +157,25 @@ class Arm:
         return SimpleNamespace(ros_time_is_active=bool(self.simulated),
                                now=lambda: SimpleNamespace(nanoseconds=now))
 
-    def _take(self, data):
+    def _record(self, data):
         self.sent.append(deserialize_message(data, Float64MultiArray).data[0])
 
-    def stand(self, seconds, position=0.0):
+    def rest(self, seconds, position=0.0):
+        """Advance time with the joint at rest."""
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
-            self.hear(position)
+            self.receive(position)
             self.context.now()
 
-    def hear(self, position, stamp=None):
-        """Receive joint_states; their velocity is wrong, as with some drivers."""
+    def receive(self, position, stamp=None):
+        """Receive joint_states whose velocity is wrong, as from some drivers."""
         message = JointState(name=[self.joint], position=[float(position)], velocity=[-1.0])
         stamp = round((self.stamp if stamp is None else stamp) * 1e9)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
         self.measured.record(message)
 
-    def go(self, goal, start=0.0):
-        """Start a motion."""
+    def start_motion(self, goal, start=0.0):
+        """Start a motion; return its execution."""
         execution = MotionExecution(MotionRequest(self.robot, {self.joint: goal}),
                                     [self.controller])
         limits = motion_limits(self.robot, (self.joint,), self.parameters)
@@ -181,12 +183,12 @@ class Arm:
         return execution
 
     def run(self, seconds, late=0.0):
-        """Advance time; the arm is `late` [s]."""
+        """Advance time; the arm follows its commands `late` [s]."""
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
             self.tick()
-            # a stream is followed as it is; the node only predicts where it brakes
-            self.hear(self.sent[-1] if self.sent and self.servo.player and not late else
+            # the joint follows the setpoints; commanded() only predicts the braking of a stream
+            self.receive(self.sent[-1] if self.sent and self.servo.player and not late else
                       self.controller.commanded(self.context.now() - late).position[0])
 
     def tick(self):
@@ -194,84 +196,89 @@ class Arm:
         if self.servo.player:
             self.servo.player.tick(PERIOD)
 
-    def end(self):
+    def trajectory_end(self):
         """Return the end of the last trajectory: position [rad] and time [s]."""
-        point = self.controller.told.points[-1]
+        point = self.controller.last_trajectory.points[-1]
         return point.positions[0], seconds_of(point)
 
 
-class Follower:
+class SimulatedController:
     """
-    Trajectory controller with a clock of its own, `scale` times as fast, and its joint.
+    Trajectory controller with its joint, on its own clock, which is `scale` times as fast.
 
-    It starts a trajectory `hears` [s] after it was sent, from the state of the joint, by cubic
-    polynomials. joint_states arrive `late` [s], and a part of them is `lost`.
-    `measured`: it starts at the measured velocity instead of its own, like a speed slider.
+    A trajectory starts `command_delay` [s] after it was sent, at the state of the joint, as
+    cubic polynomials. joint_states arrive `late` [s]; the fraction `drop_rate` is dropped.
+    `measured`: start at the measured velocity, like a controller with a speed slider.
     `wrapped`: joint_states have angles within one turn.
     """
 
-    def __init__(self, arm, scale=1.0, *, measured=False, wrapped=False, hears=0.0,
-                 late=0.0, lost=0.0, random=None, every=PERIOD, position=0.0):
+    def __init__(self, arm, scale=1.0, *, measured=False, wrapped=False, command_delay=0.0,
+                 late=0.0, drop_rate=0.0, random=None, state_period=PERIOD, position=0.0):
         self.arm, self.scale, self.measured = arm, scale, measured
-        self.wrapped, self.hears, self.late, self.every = wrapped, hears, late, every
-        self.lost, self.random = lost, random or np.random.default_rng(0)
-        self.time, self.position, self.velocity = 0.0, position, 0.0   # per its own second
-        self.peak = self.speed = 0.0    # largest acceleration and speed since they were set to 0
-        self.way, self.begun, self.seen, self.messages = None, 0.0, arm.controller.told, []
-        self._sent, self._told, self._next = deque(), deque(), 0.0
+        self.wrapped, self.command_delay = wrapped, command_delay
+        self.late, self.state_period = late, state_period
+        self.drop_rate, self.random = drop_rate, random or np.random.default_rng(0)
+        self.time, self.position, self.velocity = 0.0, position, 0.0   # on its own clock
+        self.peak_acceleration = self.peak_speed = 0.0    # since a test reset them
+        self.spline, self.start_time, self.messages = None, 0.0, []
+        self.received = arm.controller.last_trajectory
+        self._pending_commands, self._pending_states, self._next_state_time = deque(), deque(), 0.0
 
     def step(self):
-        """Advance by one cycle."""
-        if self.arm.controller.told is not self.seen:
-            self.seen = self.arm.controller.told
-            self._sent.append((self.arm.now + self.hears, self.seen))
-        self.arm.now += CYCLE
-        self.time += CYCLE * self.scale
-        while self._sent and self._sent[0][0] <= self.arm.now:
-            self._take(self._sent.popleft()[1])
-        if self.way:
-            at = min(self.time - self.begun, self.way.x[-1])
-            self.position, self.velocity, change = (float(self.way(at, k)) for k in range(3))
-            self.peak = max(self.peak, abs(change) * self.scale**2)
-            self.speed = max(self.speed, abs(self.velocity) * self.scale)
+        """Advance by one control period."""
+        if self.arm.controller.last_trajectory is not self.received:
+            self.received = self.arm.controller.last_trajectory
+            self._pending_commands.append((self.arm.now + self.command_delay, self.received))
+        self.arm.now += CONTROL_PERIOD
+        self.time += CONTROL_PERIOD * self.scale
+        while self._pending_commands and self._pending_commands[0][0] <= self.arm.now:
+            self._start_trajectory(self._pending_commands.popleft()[1])
+        if self.spline:
+            t = min(self.time - self.start_time, self.spline.x[-1])
+            self.position, self.velocity, acceleration = (
+                float(self.spline(t, k)) for k in range(3))
+            self.peak_acceleration = max(self.peak_acceleration,
+                                         abs(acceleration) * self.scale**2)
+            self.peak_speed = max(self.peak_speed, abs(self.velocity) * self.scale)
 
-    def _take(self, message):
+    def _start_trajectory(self, message):
         velocity = self.velocity * (self.scale if self.measured else 1)
-        self.way = CubicHermiteSpline(
+        self.spline = CubicHermiteSpline(
             [0.0, *map(seconds_of, message.points)],
             [self.position, *(point.positions[0] for point in message.points)],
             [velocity, *(point.velocities[0] for point in message.points)])
-        self.begun = self.time
+        self.start_time = self.time
         self.messages.append(message)
 
     def run(self, seconds, execution=None):
         """Advance, publish joint_states and supervise an execution; return its outcome."""
-        for k in range(round(seconds / CYCLE)):
+        for k in range(round(seconds / CONTROL_PERIOD)):
             self.step()
-            self._tell()
-            if execution and k % round(LOOK / CYCLE) == 0 and (outcome := execution.supervise()):
+            self._publish_states()
+            is_due = k % round(SUPERVISION_PERIOD / CONTROL_PERIOD) == 0
+            if execution and is_due and (outcome := execution.supervise()):
                 return outcome
         return None
 
-    def _tell(self):
-        own = self.time if self.arm.simulated else self.arm.now    # a paused one tells nothing
-        if own >= self._next:
-            self._next = own + self.every
-            place = np.remainder(self.position + np.pi, 2 * np.pi) - np.pi
-            self._told.append((self.arm.now, self.arm.stamp,
-                               place if self.wrapped else self.position))
-        while self._told and self._told[0][0] <= self.arm.now - self.late:
-            _, stamp, position = self._told.popleft()
-            if self.random.random() >= self.lost:
-                self.arm.hear(position, stamp)
+    def _publish_states(self):
+        now = self.time if self.arm.simulated else self.arm.now    # a paused simulation is silent
+        if now >= self._next_state_time:
+            self._next_state_time = now + self.state_period
+            wrapped = np.remainder(self.position + np.pi, 2 * np.pi) - np.pi
+            self._pending_states.append((self.arm.now, self.arm.stamp,
+                                         wrapped if self.wrapped else self.position))
+        while self._pending_states and self._pending_states[0][0] <= self.arm.now - self.late:
+            _, stamp, position = self._pending_states.popleft()
+            if self.random.random() >= self.drop_rate:
+                self.arm.receive(position, stamp)
 
-    def stopped(self, execution, seconds=20.0):
-        """Stop an execution; return its outcome and the positions meanwhile."""
+    def stop(self, execution, seconds=20.0):
+        """Stop an execution; return its outcome and the positions until then."""
         assert not execution.reason
-        self.peak = self.speed = 0.0
+        self.peak_acceleration = self.peak_speed = 0.0
         execution.stop(Status.PREEMPTED, 'stopped')
-        way, outcome = [self.position], None
-        while outcome is None and len(way) < seconds / LOOK:
-            outcome = self.run(LOOK, execution)
-            way.append(self.position)
-        return outcome, np.array(way)
+        positions, outcome = [self.position], None
+        while outcome is None and len(positions) < seconds / SUPERVISION_PERIOD:
+            outcome = self.run(SUPERVISION_PERIOD, execution)
+            positions.append(self.position)
+        return outcome, np.array(positions)

@@ -11,8 +11,8 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 
-class Way(NamedTuple):
-    """Times (k,) [s], positions (k, n) and velocities (k, n), NaN if absent, of joint_states."""
+class MeasuredMotion(NamedTuple):
+    """Stamps (k,) [s], positions (k, n) and velocities (k, n; NaN if absent) of joint_states."""
 
     times: np.ndarray
     positions: np.ndarray
@@ -20,16 +20,16 @@ class Way(NamedTuple):
 
 
 class StateRecord:
-    """All joint_states messages that have all `joints`; a reliable, deep queue loses none."""
+    """All joint_states messages with all `joints`; the reliable, deep queue loses none."""
 
     def __init__(self, node: Any, joints: Sequence[str]) -> None:
         self._node, self.joints, self._lock = node, tuple(joints), threading.Lock()
         self._rows: list[tuple[float, list[float], list[float]]] = []
-        self.others: dict[str, float] = {}     # positions of the joints that are not recorded
-        self._subscription = node.create_subscription(JointState, 'joint_states', self._take,
+        self.others: dict[str, float] = {}     # latest positions of other joints
+        self._subscription = node.create_subscription(JointState, 'joint_states', self._receive,
                                                       QoSProfile(depth=5000))
 
-    def _take(self, message: JointState) -> None:
+    def _receive(self, message: JointState) -> None:
         if not {*self.joints} <= {*message.name}:
             return
         stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
@@ -44,25 +44,24 @@ class StateRecord:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def way(self, since: int = 0) -> Way:
-        """Return the messages from number `since` on, sorted by stamp."""
+    def motion(self, since: int = 0) -> MeasuredMotion:
+        """Return the messages from index `since` on, sorted by stamp."""
         with self._lock:
             rows = sorted(self._rows[since:], key=lambda row: row[0])
-        return Way(*(np.array(column) for column in zip(*rows, strict=True)))
+        return MeasuredMotion(*(np.array(column) for column in zip(*rows, strict=True)))
 
-    def at(self) -> np.ndarray:
-        """Return the positions of the next message, (n,)."""
+    def read(self) -> np.ndarray:
+        """Wait for the next message; return its positions, (n,)."""
         count = len(self)
         eventually(lambda: len(self) > count, 'joint_states')
-        return self.way(-1).positions[-1]
+        return self.motion(-1).positions[-1]
 
-    def still(self, count: int = 20, within: float = 1e-6) -> np.ndarray:
-        """Wait until `count` messages show the same positions; return the positions, (n,)."""
-        begun = len(self)
-        eventually(lambda: len(self) >= begun + count
-                   and np.ptp(self.way(-count).positions, axis=0).max() < within, 'rest', 60)
-        return self.way(-1).positions[-1]
+    def wait_for_rest(self, count: int = 20, within: float = 1e-6) -> np.ndarray:
+        """Wait until `count` messages have the same positions; return these, (n,)."""
+        start = len(self)
+        eventually(lambda: len(self) >= start + count
+                   and np.ptp(self.motion(-count).positions, axis=0).max() < within, 'rest', 60)
+        return self.motion(-1).positions[-1]
 
     def close(self) -> None:
-        """Destroy the subscription."""
         self._node.destroy_subscription(self._subscription)

@@ -1,4 +1,4 @@
-"""Motions as goals of a stand-in for a controller's action, which answers late or never."""
+"""Motions by a follow_joint_trajectory action that responds late or never."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ from builtin_interfaces.msg import Duration, Time
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
-from stand_in_arm import Arm, FASTEST, JOINT, LIMIT, LOOK
+from stand_in_arm import Arm, JOINT, MAX_ACCELERATION, MAX_VELOCITY, SUPERVISION_PERIOD
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from unique_identifier_msgs.msg import UUID
 
@@ -19,32 +19,32 @@ from ros2_ik.node.controllers.trajectory_controller import seconds_of
 from ros2_ik.node.motion.motion_execution import MotionRequest
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 
-CANCELED = 5
+CANCELED = 5     # GoalStatus.STATUS_CANCELED
 
 
 class Future:
-    """A response that may arrive later."""
+    """Future of rclpy; `set_result` delivers the response."""
 
     def __init__(self):
-        self._calls, self._answer = [], None
+        self._callbacks, self._result = [], None
 
-    def add_done_callback(self, call):
-        self._calls.append(call)
+    def add_done_callback(self, callback):
+        self._callbacks.append(callback)
 
     def result(self):
-        return self._answer
+        return self._result
 
-    def answered(self, answer):
-        self._answer = answer
-        for call in self._calls:
-            call(self)
+    def set_result(self, result):
+        self._result = result
+        for callback in self._callbacks:
+            callback(self)
 
 
 class Handle:
-    """Handle of a goal that the controller has accepted or rejected."""
+    """Handle of a goal that the server has accepted or rejected."""
 
     def __init__(self, accepted=True):
-        self.accepted, self.cancelled, self._end = accepted, False, Future()
+        self.accepted, self.cancelled, self._result = accepted, False, Future()
         self.goal_id = object()
 
     def __eq__(self, other):
@@ -55,15 +55,15 @@ class Handle:
         self.cancelled = True
 
     def get_result_async(self):
-        return self._end
+        return self._result
 
-    def ends(self, status):
-        self._end.answered(SimpleNamespace(status=status, result=SimpleNamespace(
+    def end(self, status):
+        self._result.set_result(SimpleNamespace(status=status, result=SimpleNamespace(
             SUCCESSFUL=0, error_code=0, error_string='')))
 
 
 class ActionClient:
-    """Records its goals, each with the future of the response."""
+    """Records goals, each with the future of its response."""
 
     goals = []
 
@@ -80,7 +80,7 @@ class ActionClient:
 
 @pytest.fixture
 def goals(monkeypatch):
-    """Return the recorded goals; control_msgs need not be installed."""
+    """Return the goals sent; control_msgs need not be installed."""
     module = 'ros2_ik.node.controllers.follow_joint_trajectory'
     monkeypatch.setattr(f'{module}.FollowJointTrajectory', SimpleNamespace(Goal=SimpleNamespace))
     monkeypatch.setattr(f'{module}.JointTolerance', SimpleNamespace, raising=False)
@@ -94,11 +94,11 @@ def arm(monkeypatch, goals):
     return Arm(monkeypatch, FollowJointTrajectoryController)
 
 
-def standing(arm, execution, seconds):
-    """Advance time with an arm at rest; return the outcome if the execution ends."""
-    for _ in range(round(seconds / LOOK)):
-        arm.now += LOOK
-        arm.hear(0.0)
+def supervise_at_rest(arm, execution, seconds):
+    """Advance time with the arm at rest; return the outcome if the execution ends."""
+    for _ in range(round(seconds / SUPERVISION_PERIOD)):
+        arm.now += SUPERVISION_PERIOD
+        arm.receive(0.0)
         if outcome := execution.supervise():
             return outcome
     return None
@@ -106,49 +106,49 @@ def standing(arm, execution, seconds):
 
 @pytest.mark.parametrize('accepted', [True, False])
 def test_stop_cancels_a_goal_that_is_not_accepted_yet(arm, goals, accepted):
-    """No braking goal is sent, and the execution ends when the goal has ended."""
-    execution = arm.go(2.0)
-    assert standing(arm, execution, 0.3) is None
+    """No braking goal is sent, and the execution ends together with the goal."""
+    execution = arm.start_motion(2.0)
+    assert supervise_at_rest(arm, execution, 0.3) is None
     execution.stop(Status.PREEMPTED, 'stopped')
-    assert standing(arm, execution, 0.5) is None, 'it may still move'
+    assert supervise_at_rest(arm, execution, 0.5) is None, 'the goal may still be accepted'
     handle = Handle(accepted)
-    goals[0][1].answered(handle)
+    goals[0][1].set_result(handle)
     assert handle.cancelled is accepted and len(goals) == 1
     if accepted:
-        assert standing(arm, execution, 0.5) is None, 'the cancelled goal has not ended'
-        handle.ends(CANCELED)
-    outcome = standing(arm, execution, 3.0)
+        assert supervise_at_rest(arm, execution, 0.5) is None, 'the cancelled goal has not ended'
+        handle.end(CANCELED)
+    outcome = supervise_at_rest(arm, execution, 3.0)
     assert outcome and outcome.status == Status.PREEMPTED, outcome
     assert outcome.message.startswith('nothing was moved') is not accepted
 
 
-def test_rejected_braking_of_a_motion_is_not_reported_as_unmoved(arm, goals):
-    """Past defect: after the controller had aborted the motion and rejected its braking."""
-    execution, motion = arm.go(2.0), Handle()
-    goals[0][1].answered(motion)
+def test_motion_with_rejected_braking_goal_is_reported_as_stopped_on_the_way(arm, goals):
+    """Past defect: the reply was that nothing was moved."""
+    execution, motion = arm.start_motion(2.0), Handle()
+    goals[0][1].set_result(motion)
     arm.run(0.5)
     execution.stop(Status.PREEMPTED, 'stopped')
-    motion.ends(GoalStatus.STATUS_ABORTED)
-    goals[1][1].answered(Handle(accepted=False))
+    motion.end(GoalStatus.STATUS_ABORTED)
+    goals[1][1].set_result(Handle(accepted=False))
     outcome = execution.supervise()
     assert outcome.message.startswith('stopped on the way') and 'rejected' in outcome.message
 
 
 def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
-    """A late acceptance of the old goal is cancelled."""
-    outcome = standing(arm, arm.go(2.0), 9.0)
+    """The old goal is cancelled when it is accepted late."""
+    outcome = supervise_at_rest(arm, arm.start_motion(2.0), 9.0)
     assert outcome.status == Status.CONTROL_FAILED and 'has not answered' in outcome.message
-    again, late, reason = arm.go(0.5), Handle(), arm.controller.unanswered_reason
-    goals[0][1].answered(late)      # of the motion before
+    execution, late, reason = arm.start_motion(0.5), Handle(), arm.controller.unanswered_reason
+    goals[0][1].set_result(late)      # of the first motion
     assert late.cancelled
-    late.ends(CANCELED)
-    assert standing(arm, again, 0.3) is None and 'has not answered' in reason()
-    goals[1][1].answered(Handle())
+    late.end(CANCELED)
+    assert supervise_at_rest(arm, execution, 0.3) is None and 'has not answered' in reason()
+    goals[1][1].set_result(Handle())
     assert not reason() and not arm.controller.released
 
 
-def test_no_motion_replaces_a_trajectory_that_came_during_its_planning(arm, goals, monkeypatch):
-    """Past defect: the motion was sent, and stopped with the words 'nothing was moved'."""
+def test_motion_is_refused_if_another_trajectory_arrives_during_planning(arm, goals, monkeypatch):
+    """Past defect: the motion was sent, then stopped with the reply 'nothing was moved'."""
     executor = MotionExecutor(arm.context, None, None, None)
     executor._robot = arm.robot
     executor._controllers.controllers.append(arm.controller)
@@ -158,127 +158,128 @@ def test_no_motion_replaces_a_trajectory_that_came_during_its_planning(arm, goal
             JointTrajectoryPoint(positions=[1.0], time_from_start=Duration(sec=9))]), 'c')
 
     async def pause(_, seconds):
-        arm.stand(seconds)
+        arm.rest(seconds)
     monkeypatch.setattr(arm.controller, 'prepare', prepare)
     monkeypatch.setattr(ControllerContext, 'pause', pause)
-    with pytest.raises(StopIteration) as ended:
+    with pytest.raises(StopIteration) as stop:
         executor.run(MotionRequest(arm.robot, {JOINT: 2.0}, avoid_collisions=False,
                                    velocity_scaling=1.0)).send(None)
-    assert ended.value.value.message.startswith('nothing was moved: a trajectory of another')
+    assert stop.value.value.message.startswith('nothing was moved: a trajectory of another')
     executor.close()
     with pytest.raises(StopIteration, match='PREEMPTED.*the node is being stopped'):
         executor.run(MotionRequest(arm.robot, {JOINT: 2.0}, stops=executor.stops)).send(None)
     assert not goals
 
 
-def test_position_controller_that_does_not_return_its_joints_is_refused(arm, monkeypatch):
+def test_position_controller_that_does_not_report_its_joints_is_refused(arm, monkeypatch):
     client = SimpleNamespace(service_is_ready=lambda: True, call_async=lambda _: (
-        arm.stand(3.0) or SimpleNamespace(done=lambda: False)))
+        arm.rest(3.0) or SimpleNamespace(done=lambda: False)))
     monkeypatch.setattr(arm.context.node, 'create_client', lambda *_, **__: client, raising=False)
     with pytest.raises(IKError, match='did not return parameter joints'):
         PositionController('c', (JOINT,), '', arm.context).prepare().send(None)
 
 
 def test_motion_goals_have_tolerances_and_braking_goals_have_none(arm, goals):
-    """The controller aborts by itself if joints do not follow."""
-    execution = arm.go(2.0)
-    goal, answer = goals[0]
+    """The controller aborts a motion if joints do not follow."""
+    execution = arm.start_motion(2.0)
+    goal, future = goals[0]
     path, = goal.path_tolerance
-    fastest = max(abs(point.velocities[0]) for point in goal.trajectory.points)
-    assert (path.name, path.position) == (JOINT, pytest.approx(0.2 + 0.3 * fastest))
+    peak_speed = max(abs(point.velocities[0]) for point in goal.trajectory.points)
+    assert (path.name, path.position) == (JOINT, pytest.approx(0.2 + 0.3 * peak_speed))
     end, = goal.goal_tolerance
     assert (end.name, end.position) == (JOINT, 1e-3) and goal.goal_time_tolerance.sec == 2
-    answer.answered(Handle())
-    assert standing(arm, execution, 0.1) is None
+    future.set_result(Handle())
+    assert supervise_at_rest(arm, execution, 0.1) is None
     execution.stop(Status.PREEMPTED, 'stopped')
     assert len(goals) == 2 and not hasattr(goals[1][0], 'path_tolerance')
 
 
 @pytest.mark.parametrize('newer', [True, False])
-def test_controller_is_released_to_another_client_only_if_its_goal_is_newer(arm, goals, newer):
-    """The server may still list a goal as active that this node's goal has replaced."""
-    arm.go(2.0)
-    goals[0][1].answered(Handle())
+def test_controller_is_released_only_to_a_newer_goal_of_another_client(arm, goals, newer):
+    """The server may still list an older goal, which the motion has replaced, as active."""
+    arm.start_motion(2.0)
+    goals[0][1].set_result(Handle())
     own, = arm.controller.own_goals
-    listed = [GoalStatus(status=GoalStatus.STATUS_EXECUTING, goal_info=GoalInfo(
+    statuses = [GoalStatus(status=GoalStatus.STATUS_EXECUTING, goal_info=GoalInfo(
         goal_id=UUID(uuid=list(name)), stamp=Time(sec=second)))
         for name, second in ((bytes(16), 20 if newer else 10), (own, 15))]
     arm.context.node.subscribed['c/follow_joint_trajectory/_action/status'](
-        GoalStatusArray(status_list=listed))
+        GoalStatusArray(status_list=statuses))
     assert arm.controller.released == newer
 
 
-def way_of_braking(goal, there):
-    """Return how far a braking goal leads from a state, having checked its limits."""
+def braking_distance(goal, state):
+    """Return the distance from a state to the end of a braking goal; check its limits."""
     point = goal.trajectory.points[-1]
-    way, seconds = point.positions[0] - there.position[0], seconds_of(point)
-    braking = CubicHermiteSpline([0, seconds], [0, way], [there.velocity[0], 0])
+    distance, seconds = point.positions[0] - state.position[0], seconds_of(point)
+    braking = CubicHermiteSpline([0, seconds], [0, distance], [state.velocity[0], 0])
     speeds = braking(np.linspace(0, seconds, 100), 1)
-    assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.05
-    assert speeds.min() > -1e-6 and speeds.max() < FASTEST * 1.05
-    return way
+    assert np.abs(braking([0, seconds], 2)).max() < MAX_ACCELERATION * 1.05
+    assert speeds.min() > -1e-6 and speeds.max() < MAX_VELOCITY * 1.05
+    return distance
 
 
-@pytest.mark.parametrize(('delay', 'again', 'stop'), [
+@pytest.mark.parametrize(('delay', 'braking_delay', 'stop'), [
     (0.1, 1.0, 0.4), (0.3, 0.0, 0.7), (0.5, 0.5, 0.1), (0.5, 1.0, 0.4)])
-def test_braking_keeps_limits_if_goals_are_accepted_late(monkeypatch, goals, delay, again, stop):
-    """A motion starts `delay` [s] after it is sent, braking after `again` times `delay`."""
+def test_braking_keeps_limits_if_goals_are_accepted_late(
+        monkeypatch, goals, delay, braking_delay, stop):
+    """Delays: of the motion in s, of its braking as a multiple of the former."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
-    execution, began = arm.go(2.8, -1.4), arm.now
+    execution, began = arm.start_motion(2.8, -1.4), arm.now
 
     def state():
         return execution.motion.at(max(arm.now - began - delay, 0.0))
 
-    def goes_on(until):
+    def run_until(until):
         while arm.now < until:
-            arm.now += LOOK
-            arm.hear(state().position[0])
+            arm.now += SUPERVISION_PERIOD
+            arm.receive(state().position[0])
             assert execution.supervise() is None
-    goes_on(began + delay)
-    goals[0][1].answered(Handle())
-    goes_on(began + delay + stop)
+    run_until(began + delay)
+    goals[0][1].set_result(Handle())
+    run_until(began + delay + stop)
     execution.stop(Status.PREEMPTED, 'stopped')
-    goes_on(arm.now + again * delay)
-    (_, (goal, answer)), there = goals, state()
-    answer.answered(Handle())
-    way_of_braking(goal, there)
+    run_until(arm.now + braking_delay * delay)
+    _, (goal, future) = goals
+    future.set_result(Handle())
+    braking_distance(goal, state())
 
 
-def test_goal_accepted_late_is_cancelled_if_nothing_shows_that_the_arm_moves(monkeypatch, goals):
-    """Past defect: after a pause of the node, whose first reading has no velocity, it moved."""
+def test_goal_accepted_after_a_stop_is_cancelled_unless_the_arm_is_seen_moving(monkeypatch, goals):
+    """Past defect: after a pause of the node, a first reading without velocity let it move on."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
-    execution = arm.go(2.8, -1.4)
+    execution = arm.start_motion(2.8, -1.4)
     arm.now += 0.3
-    arm.hear(-1.4, arm.now - 0.04)
+    arm.receive(-1.4, arm.now - 0.04)
     execution.stop(Status.PREEMPTED, 'stopped')
-    goals[0][1].answered(handle := Handle())
+    goals[0][1].set_result(handle := Handle())
     assert handle.cancelled and len(goals) == 1
 
 
 @pytest.mark.parametrize('after', [None, 0.0, 0.03, 0.1])
-@pytest.mark.parametrize('held', [0.12, 0.2, 0.3])
+@pytest.mark.parametrize('response_delay', [0.12, 0.2, 0.3])
 def test_braking_keeps_limits_if_the_response_to_a_goal_is_late(
-        monkeypatch, goals, held, after):
+        monkeypatch, goals, response_delay, after):
     """
-    Past defects: the arm, ahead of the known begin, reversed at 2 to 3 times the limit.
+    Past defects: an arm that had started early reversed at 2 to 3 times the limit.
 
-    It stopped in one step if the stop was read before the acceptance (`after` None).
+    If the stop was processed before the acceptance (`after` None), the arm stopped in one step.
     """
     arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
-    execution, began = arm.go(2.8, -1.4), arm.now
+    execution, began = arm.start_motion(2.8, -1.4), arm.now
 
-    def goes_on(seconds):
+    def run(seconds):
         for _ in range(round(seconds / 0.01)):
             arm.now += 0.01
-            arm.hear(execution.motion.at(arm.now - began).position[0])
-    goes_on(held)
+            arm.receive(execution.motion.at(arm.now - began).position[0])
+    run(response_delay)
     if after is None:
         execution.stop(Status.PREEMPTED, 'stopped')
-    goals[0][1].answered(handle := Handle())
+    goals[0][1].set_result(handle := Handle())
     if after is not None:
-        goes_on(after)
+        run(after)
         execution.stop(Status.PREEMPTED, 'stopped')
     assert not handle.cancelled
-    there = execution.motion.at(arm.now - began + 0.02)
-    # past defect: as far as if the begin were unknown
-    assert way_of_braking(goals[1][0], there) < there.velocity[0]**2 / LIMIT + 0.05
+    state = execution.motion.at(arm.now - began + 0.02)
+    # past defect: the distance was as long as for an unknown start time
+    assert braking_distance(goals[1][0], state) < state.velocity[0]**2 / MAX_ACCELERATION + 0.05

@@ -3,7 +3,7 @@
 import math
 
 from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix
-from node_harness import untouched
+from node_harness import contact_free_joints
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -31,30 +31,31 @@ T = pin.SE3(Rotation.from_rotvec([0.3, -0.7, 0.4]).as_matrix(), np.array([0.4, 0
 A = pin.SE3(Rotation.from_rotvec([-0.2, 0.1, 1.1]).as_matrix(), np.array([0.0, 0.2, -0.1]))
 
 
-def quaternion(place):
-    return Rotation.from_matrix(place.rotation).as_quat().tolist()
+def quaternion(T):
+    return Rotation.from_matrix(T.rotation).as_quat().tolist()
 
 
-def angles(place):
-    """Return roll pitch yaw as in a URDF, about the fixed axes x, y and z."""
-    return Rotation.from_matrix(place.rotation).as_euler('xyz').tolist()
+def rpy_angles(T):
+    """Return rotations about the fixed axes x, y and z as in a URDF [rad]."""
+    return Rotation.from_matrix(T.rotation).as_euler('xyz').tolist()
 
 
-def pose(place, turn=quaternion):
-    return [*place.translation.tolist(), *turn(place)]
+def pose(T, orientation=quaternion):
+    return [*T.translation.tolist(), *orientation(T)]
 
 
 COUPLED = ['panda_joint2', 'panda_joint4']
-# kind, and form: fields of the message, and arguments of the class
+# kind: fields of the message, and arguments of the class
 EXAMPLES = {
     'center_of_mass in half spaces': ({'A': [[1, -2, 0.5], [0.5, 3, 0]]},
                                       (None, None, 'xyz', [[1, -2, 0.5], [0.5, 3, 0]])),
-    'frame_orientation euler': ({'frame': TIP, 'reference': quaternion(T), 'offset': angles(A),
-                                 'axes': 'yx', 'form': 'euler'},
+    'frame_orientation euler': ({'frame': TIP, 'reference': quaternion(T),
+                                 'offset': rpy_angles(A), 'axes': 'yx', 'form': 'euler'},
                                 (TIP, T, None, A, 'yx', 'euler')),
     'frame_pose': ({'frame': TIP, 'reference': pose(T), 'relative_to': OTHER}, (TIP, T, OTHER)),
     'frame_position': ({'frame': TIP, 'point': P, 'relative_to': OTHER,
-                        'T_relative_A': pose(A, angles), 'axes': 'zx'}, (TIP, P, OTHER, A, 'zx')),
+                        'T_relative_A': pose(A, rpy_angles), 'axes': 'zx'},
+                       (TIP, P, OTHER, A, 'zx')),
     'polyhedron': ({'frame': TIP, 'points': [P, Q], 'A': np.arange(18.0).reshape(3, 6),
                      'relative_to': OTHER}, (TIP, [P, Q], np.arange(18).reshape(3, 6), OTHER)),
     'region_distance': ({'frame': TIP, 'point': P, 'surfaces': [[0, 1, *Q, *V, 0.3]],
@@ -71,8 +72,8 @@ EXAMPLES = {
                          'links': ['panda_link4', TIP]},
                         ([P, Q, V], OTHER, U, ['panda_link4', TIP])),
 }
-# what may be left out or written otherwise, and the class with it
-SHORT = {
+# optional or alternative fields, and arguments of the class
+SHORT_FORMS = {
     'frame_pose': ({'frame': TIP, 'reference': P}, (TIP, pin.SE3(np.eye(3), np.array(P)))),
     'polyhedron': ({'frame': TIP, 'points': [*P, *Q], 'A': [1, 2, 3, 4, 5, 6]},
                     (TIP, [P, Q], [[1, 2, 3, 4, 5, 6]])),
@@ -90,33 +91,33 @@ def checker(panda):
     return collision_checker(panda, Scene(panda).add(box))
 
 
-def both(kind, example, robot, checker):
-    """Return the function of a serialized message, and that of Python."""
+def make_both(kind, example, robot, checker):
+    """Return the function of a serialized message, and the same function made in Python."""
     (fields, arguments), kind = example, kind.partition(' ')[0]
-    sent = function(kind, **fields)
-    received = deserialize_message(serialize_message(sent), Function)
+    message = function(kind, **fields)
+    received = deserialize_message(serialize_message(message), Function)
     supplied = (checker,) if kind in ('minimum_distance', 'pair_distance') else ()
     return (make_function(received, robot, checker),
             getattr(core, function_kinds()[kind].__name__)(*supplied, *arguments))
 
 
-def assert_same(ours, theirs, robot):
-    theirs = theirs.bind(robot)
-    assert type(ours) is type(theirs) and type(ours.spec) is type(theirs.spec)
+def assert_equal(received, reference, robot):
+    reference = reference.bind(robot)
+    assert type(received) is type(reference) and type(received.spec) is type(reference.spec)
     for number in range(3):
-        at = Configuration(robot, untouched(robot, number, robot.joint_names))
-        np.testing.assert_allclose(ours.value(at), theirs.value(at), atol=1e-12)
-        np.testing.assert_allclose(ours.jacobian(at), theirs.jacobian(at), atol=1e-12)
-    assert ours.labels == theirs.labels
+        state = Configuration(robot, contact_free_joints(robot, number, robot.joint_names))
+        np.testing.assert_allclose(received.value(state), reference.value(state), atol=1e-12)
+        np.testing.assert_allclose(received.jacobian(state), reference.jacobian(state), atol=1e-12)
+    assert received.labels == reference.labels
 
 
-def test_every_kind_but_user_function_has_a_message():
+def test_every_function_kind_except_user_function_has_a_message():
     assert set(written_kinds()) == set(function_kinds()) - {'user_function'}
 
 
-@pytest.mark.parametrize(('kind', 'example'), [*EXAMPLES.items(), *SHORT.items()])
-def test_message_makes_the_same_function_as_python(kind, example, panda, checker):
-    assert_same(*both(kind, example, panda, checker), panda)
+@pytest.mark.parametrize(('kind', 'example'), [*EXAMPLES.items(), *SHORT_FORMS.items()])
+def test_message_creates_the_same_function_as_python(kind, example, panda, checker):
+    assert_equal(*make_both(kind, example, panda, checker), panda)
 
 
 GOAL, LINK, OBJECT = (Status.INVALID_GOAL_CONSTRAINTS, Status.INVALID_LINK_NAME,
@@ -128,12 +129,12 @@ BELOW, EXACT, ABOVE = {'upper': [0.1]}, {'target': [0.0]}, {'lower': [0.1]}
 
 
 def aim(**fields):
-    """Return the fields of a gaze_angle, with some changed; None leaves a field out."""
+    """Return the fields of a gaze_angle with changes; None removes a field."""
     return {name: value for name, value in {**AIM, **fields}.items() if value is not None}
 
 
-# kind, fields, bounds, status, words of the refusal
-WRONG = [
+# kind, fields, bounds, status, part of the message
+MALFORMED = [
     ('gaze_angel', AIM, BELOW, GOAL,
      "unknown function 'gaze_angel'; did you mean 'gaze_angle'?"),
     ('user_function', {}, BELOW, GOAL, "unknown function 'user_function'"),
@@ -164,13 +165,13 @@ def refusal(request, robot, checker=None):
     return error.value
 
 
-@pytest.mark.parametrize('case', WRONG, ids=lambda case: f'{case[0]}: {case[4][:30]}')
+@pytest.mark.parametrize('case', MALFORMED, ids=lambda case: f'{case[0]}: {case[4][:30]}')
 def test_malformed_constraint_is_refused_with_its_index(case, panda, checker):
     kind, fields, bounds, status, words = case
     message = function(kind, Bounds(**bounds), **fields)
-    found = refusal(ComputeIK.Request(constraints=[message]), panda, checker)
-    assert str(found).startswith(f'constraints[0] ({kind}): ') and words in str(found)
-    assert found.status is status
+    error = refusal(ComputeIK.Request(constraints=[message]), panda, checker)
+    assert str(error).startswith(f'constraints[0] ({kind}): ') and words in str(error)
+    assert error.status is status
 
 
 def test_repeated_field_is_refused(panda):
@@ -184,24 +185,25 @@ def test_repeated_field_is_refused(panda):
     (Bounds(target=[math.inf]), 'target of gaze_angle 2 must be one finite number, not ')])
 def test_malformed_cost_is_refused_with_its_index(bounds, words, panda):
     costs = [function('gaze_angle', **AIM), function('gaze_angle', bounds, **AIM)]
-    found = refusal(ComputeIK.Request(costs=costs), panda)
-    assert str(found).startswith('costs[1] (gaze_angle): ') and words in str(found)
-    assert found.status is GOAL
+    error = refusal(ComputeIK.Request(costs=costs), panda)
+    assert str(error).startswith('costs[1] (gaze_angle): ') and words in str(error)
+    assert error.status is GOAL
 
 
-def near_things(count, rows):
-    return [function('minimum_distance', Bounds(lower=[0.0]), rows=rows)] * count
+def distance_request(n_constraints, rows, cost_rows):
+    def distance(rows):
+        return function('minimum_distance', Bounds(lower=[0.0]), rows=rows)
+    return ComputeIK.Request(constraints=[distance(rows)] * n_constraints,
+                             costs=[distance(cost_rows)])
 
 
 def test_more_than_1000_rows_are_refused(panda, checker):
-    constraints, costs = read_constraints(ComputeIK.Request(
-        constraints=near_things(9, MAX_ROWS // 10), costs=near_things(1, MAX_ROWS // 10)),
-        panda, checker)
+    rows = MAX_ROWS // 10
+    constraints, costs = read_constraints(distance_request(9, rows, rows), panda, checker)
     assert sum(len(item.function.labels) for item in (*constraints, *costs)) == MAX_ROWS
-    found = refusal(ComputeIK.Request(constraints=near_things(9, 100), costs=near_things(1, 101)),
-                    panda, checker)
-    assert str(found).startswith('costs[0] (minimum_distance): its rows bring')
-    assert '1001; at most 1000 are allowed' in str(found) and found.status is GOAL
+    error = refusal(distance_request(9, 100, 101), panda, checker)
+    assert str(error).startswith('costs[0] (minimum_distance): its rows bring')
+    assert '1001; at most 1000 are allowed' in str(error) and error.status is GOAL
 
 
 def test_repeated_names_are_numbered(panda):
@@ -223,13 +225,11 @@ def test_weight_may_be_a_number_a_row_vector_or_a_matrix(panda):
         np.testing.assert_allclose(cost.factor.T @ cost.factor, W, atol=1e-12)
 
 
-# -- collision rules ------------------------------------------------------------------------
-
-def test_allowed_collisions_of_a_request_extend_those_of_the_scene(panda):
+def test_allowed_collisions_of_a_request_extend_the_matrix_of_the_scene(panda):
     scene = Scene(panda).allow('panda_link1', HAND)
-    with_more = with_allowed_collisions(scene, AllowedCollisionMatrix(
+    extended = with_allowed_collisions(scene, AllowedCollisionMatrix(
         entry_names=['panda_link1', HAND, 'panda_link3'],
         entry_values=[AllowedCollisionEntry(enabled=[False, False, True])] * 3))
-    assert with_more.allowed.allowed('panda_link1', HAND)
-    assert with_more.allowed.allowed('panda_link1', 'panda_link3')
+    assert extended.allowed.allowed('panda_link1', HAND)
+    assert extended.allowed.allowed('panda_link1', 'panda_link3')
     assert with_allowed_collisions(scene, AllowedCollisionMatrix()) is scene

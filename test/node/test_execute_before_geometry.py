@@ -1,8 +1,8 @@
-"""~/execute while the collision geometry of a new robot is being created."""
+"""~/execute before the collision geometry of a new robot is created."""
 
 import sys
 
-from arm_harness import execute, execute_later, FAST, HOME, near, stop, TRAJECTORIES
+from arm_harness import distance, execute, execute_async, FAST, HOME, stop, TRAJECTORIES
 from node_harness import eventually, NodeProcess
 import pytest
 from std_msgs.msg import String
@@ -10,7 +10,7 @@ from std_msgs.msg import String
 from ros2_ik.msg import Status
 
 ASIDE = {'panda_joint1': 0.4}
-# the node; the geometry is created once the file of the first argument exists
+# program of the node that creates the geometry once the file of its first argument exists
 LATE_GEOMETRY = """
 from pathlib import Path
 import sys, time
@@ -27,44 +27,44 @@ main()
 
 
 @pytest.fixture
-def made(tmp_path):
-    """Return the file that lets the node create geometry."""
-    return tmp_path / 'made'
+def go_file(tmp_path):
+    """Return the file whose existence lets the node create geometry."""
+    return tmp_path / 'go'
 
 
 @pytest.fixture
-def node(domain, mock, made, tmp_path):
-    """Return a node whose geometry is not created yet."""
+def node(domain, mock, go_file, tmp_path):
+    """Return a node that has not created its geometry yet."""
     node = NodeProcess(domain, tmp_path / 'log', {'workers': 1, **TRAJECTORIES, **FAST},
-                       program=(sys.executable, '-c', LATE_GEOMETRY, str(made)))
+                       program=(sys.executable, '-c', LATE_GEOMETRY, str(go_file)))
     yield node
-    made.touch()
+    go_file.touch()
     assert node.end() == 0 and 'Traceback' not in node.text, node.text
 
 
-def answered(client, joints, status, **fields):
-    """Request motions until one is answered with a status; return the answer."""
+def execute_until(client, joints, status, **fields):
+    """Repeat ~/execute until its response has a status; return the response."""
     return eventually(lambda: (answer := execute(client, joints, **fields)).status == status
                       and answer, status, 60.0)
 
 
-def test_motion_without_geometry_is_refused_unless_it_needs_no_check(
-        client, node, made, record, panda):
-    answer = answered(client, ASIDE, Status.COLLISION_CHECKING_UNAVAILABLE)
+def test_motion_before_the_geometry_is_ready_is_refused_unless_it_needs_no_check(
+        client, node, go_file, record, panda):
+    answer = execute_until(client, ASIDE, Status.COLLISION_CHECKING_UNAVAILABLE)
     assert 'geometry is still being made' in answer.message and answer.motion_seconds == 0
-    assert near(record.still(), {}) < 1e-3 and not record.trajectories
-    answer = answered(client, ASIDE, Status.SUCCESS, avoid_collisions=False)
+    assert distance(record.wait_for_rest(), {}) < 1e-3 and not record.trajectories
+    answer = execute_until(client, ASIDE, Status.SUCCESS, avoid_collisions=False)
     assert 'the path was not checked for collisions' in answer.message
-    made.touch()
-    assert 'not checked' not in answered(client, HOME, Status.SUCCESS).message
-    # a stop while a request waits for the geometry of the next robot
-    made.unlink()
-    sent, robots = len(record.trajectories), node.descriptions
+    go_file.touch()
+    assert 'not checked' not in execute_until(client, HOME, Status.SUCCESS).message
+    # stop a request that waits for the geometry of the next robot
+    go_file.unlink()
+    sent, count = len(record.trajectories), node.description_count
     client.publish('robot_description', String(data=f'{panda.urdf} '), latched=True)
-    eventually(lambda: node.descriptions > robots, 'the next robot')
-    asked = execute_later(client, ASIDE)
-    for _ in range(2):      # the second one is sent after the node has taken the request
+    eventually(lambda: node.description_count > count, 'the next robot')
+    future = execute_async(client, ASIDE)
+    for _ in range(2):      # the second stop follows the request in any case
         stop(client)
-    answer = client.wait(asked)
+    answer = client.wait(future)
     assert answer.status == Status.PREEMPTED and 'nothing was moved' in answer.message
-    assert near(record.still(), {}) < 1e-3 and len(record.trajectories) == sent
+    assert distance(record.wait_for_rest(), {}) < 1e-3 and len(record.trajectories) == sent

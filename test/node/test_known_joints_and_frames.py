@@ -1,4 +1,4 @@
-"""The node's robot and joint states: refused, stale or contradictory input."""
+"""Robot description, joint_states and TF of the node: refused, stale or contradictory input."""
 
 import sys
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ class Log:
 
 
 class Node:
-    """The methods of a ROS node that joint states call."""
+    """The methods of a ROS node that JointStates and Transforms call."""
 
     def __init__(self, now=lambda: 0, publishers=()):
         self._now, self._publishers, self.log = now, publishers, Log()
@@ -44,41 +44,37 @@ class Node:
         return [SimpleNamespace(node_namespace='/', node_name=name) for name in self._publishers]
 
 
-# -- description ----------------------------------------------------------------------------
-
 def test_malformed_description_is_refused_until_a_valid_one_arrives():
-    log, swaps = Log(), []
-    description = Description(log, 'fixed', swaps.append, 'robot_description')
+    log, robots = Log(), []
+    description = Description(log, 'fixed', robots.append, 'robot_description')
     description.update(srdf='<robot><group')
     assert description.refused == '' and description.robot is None
     description.update(urdf=URDF)
     assert 'SRDF' in description.refused and description.robot is None
     description.update(srdf='<robot name="small_arm"/>')
-    assert description.refused == '' and len(swaps) == 1
+    assert description.refused == '' and len(robots) == 1
     for _ in range(3):
         description.update(urdf='<robot name="x"/>')
         assert 'no links' in description.refused
     assert sum('no links' in line for line in log.lines) == 1
     description.update(urdf=URDF)
-    assert description.refused == '' and len(swaps) == 1
+    assert description.refused == '' and len(robots) == 1
 
 
-def test_missing_tf2_ros_is_named(monkeypatch):
+def test_missing_tf2_ros_is_reported_as_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     with pytest.raises(LookupError, match='not installed'):
         Transforms(Node(), SimpleNamespace()).locate(small_arm(), 'table')
 
 
-# -- joint_states ---------------------------------------------------------------------------
-
-START = 1_000_000_000_000   # of the node's clock [ns]
+START = 1_000_000_000_000   # time of the node's clock at the start of a test [ns]
 
 
 class Stream:
-    """joint_states on a clock that the test advances."""
+    """JointStates on a clock that tests advance; `offset` is added to the node's clock."""
 
     def __init__(self, monkeypatch, publishers=('driver', 'forgotten'), factor=1.5):
-        self.now, self.offset = 0.0, 0.0   # offset: of the node's clock
+        self.now, self.offset = 0.0, 0.0
         monkeypatch.setattr('time.monotonic', lambda: 500.0 + self.now)
         node = Node(lambda: START + round((self.now + self.offset) * 1e9), publishers)
         self.lines = node.log.lines
@@ -86,18 +82,18 @@ class Stream:
                                   MotionClock(node))
         self.states.set_robot(small_arm())
 
-    def tell(self, value, joint='shoulder', stamped=True, late=0.0, off=0.0):
-        """Publish a value that is `late` seconds old, with a clock that is `off`."""
+    def publish(self, value, joint='shoulder', stamped=True, late=0.0, clock_offset=0.0):
+        """Publish a position that is `late` seconds old, from a clock with an offset [s]."""
         message = JointState(name=[joint], position=[float(value)])
         if stamped:
-            stamp = START + round((self.now + self.offset - late + off) * 1e9)
+            stamp = START + round((self.now + self.offset - late + clock_offset) * 1e9)
             message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
         self.states.record(message)
 
     def age(self, joint='shoulder'):
         return self.states.age(self.states.get(joint))
 
-    def wrong(self, joint='shoulder'):
+    def contradiction(self, joint='shoulder'):
         return self.states.contradiction(joint)
 
 
@@ -106,27 +102,27 @@ def stream(monkeypatch):
     return Stream(monkeypatch)
 
 
-def alternate(stream, one, other, seconds=1.0, period=0.01, every=2, **how):
-    """Publish two values in turn; return the time at which the contradiction was found."""
+def alternate(stream, first, second, seconds=1.0, period=0.01, every=2, **options):
+    """Publish two functions of time in turn; return the time of the first contradiction."""
     found = None
     for i in range(round(seconds / period)):
         stream.now += period
-        stream.tell(one(stream.now))
+        stream.publish(first(stream.now))
         if i % every == every - 1:
             stream.now += period / 3
-            stream.tell(other(stream.now), **how)
-        if found is None and stream.wrong():
+            stream.publish(second(stream.now), **options)
+        if found is None and stream.contradiction():
             found = stream.now
     return found
 
 
-@pytest.mark.parametrize(('stamped', 'apart'), [(True, 0.05), (False, 1.57)])
-def test_contradicting_publishers_are_detected(stream, stamped, apart):
-    found = alternate(stream, lambda _: 0.4, lambda _: 0.4 - apart, stamped=stamped)
+@pytest.mark.parametrize(('stamped', 'difference'), [(True, 0.05), (False, 1.57)])
+def test_contradicting_publishers_are_detected(stream, stamped, difference):
+    found = alternate(stream, lambda _: 0.4, lambda _: 0.4 - difference, stamped=stamped)
     assert found and found < 0.06
-    assert "'shoulder'" in stream.wrong() and '0.4' in stream.wrong()
-    assert f'{0.4 - apart:.4g}' in stream.wrong()
-    assert '/driver, /forgotten' in stream.wrong()
+    assert "'shoulder'" in stream.contradiction() and '0.4' in stream.contradiction()
+    assert f'{0.4 - difference:.4g}' in stream.contradiction()
+    assert '/driver, /forgotten' in stream.contradiction()
     assert any('contradict' in line for line in stream.lines)
 
 
@@ -136,85 +132,85 @@ def test_message_with_a_missing_position_is_ignored(stream):
     assert 'with 2 names and 1 positions is ignored' in stream.lines[-1]
 
 
-def test_contradiction_is_ignored_with_factor_0_and_else_names_a_single_publisher(monkeypatch):
+def test_contradiction_is_ignored_with_factor_0_and_names_a_single_publisher(monkeypatch):
     assert alternate(Stream(monkeypatch, factor=0.0), lambda _: 0.4, lambda _: 0.0) is None
-    only = Stream(monkeypatch, ('driver',))
-    alternate(only, lambda _: 0.4, lambda _: 0.0)
-    assert 'publishers: /driver' in only.wrong()
+    stream = Stream(monkeypatch, ('driver',))
+    alternate(stream, lambda _: 0.4, lambda _: 0.0)
+    assert 'publishers: /driver' in stream.contradiction()
 
 
 @pytest.mark.parametrize('delay', [0.1, 1.0])
-def test_delayed_relay_is_no_contradiction(stream, delay):
-    """The joint moves at its limit, and the copy keeps the original stamp."""
-    def at(now):
-        return 0.8 * np.sin(now / 0.8)   # as fast as the joint can
-    assert alternate(stream, at, at, 1.2) is None
-    assert alternate(stream, at, lambda now: at(now - delay), 5, late=delay) is None
+def test_delayed_relay_causes_no_contradiction(stream, delay):
+    """The joint moves at its speed limit, and the relay keeps the original stamps."""
+    def position(now):
+        return 0.8 * np.sin(now / 0.8)   # peaks at the speed limit
+    assert alternate(stream, position, position, 1.2) is None
+    assert alternate(stream, position, lambda now: position(now - delay), 5, late=delay) is None
     stamp = stream.states.get('shoulder').stamp
-    assert START + stream.now * 1e9 - stamp < 2e7           # and is no news
+    assert START + stream.now * 1e9 - stamp < 2e7           # not that of the relay
 
 
 @pytest.mark.parametrize('behind', [0.05, 50.0])
 def test_contradiction_with_older_stamps_is_detected(stream, behind):
-    """Either publisher may be the real robot."""
+    """Either publisher may be the driver of the robot."""
     assert alternate(stream, lambda _: 0.0, lambda _: 0.4, late=behind) is not None
 
 
 @pytest.mark.parametrize('stamped', [True, False])
 @pytest.mark.parametrize('rate', [500, 10])
-def test_joint_at_its_speed_limit_is_no_contradiction(stream, rate, stamped):
-    """With 10 ms of jitter in stamps and receipt, and lost messages."""
+def test_joint_at_its_speed_limit_causes_no_contradiction(stream, rate, stamped):
+    """With 10 ms of jitter in stamps and receipt, and dropped messages."""
     random = np.random.default_rng(1)
     for i in range(5 * rate):
         stream.now = i / rate + min(random.uniform(0, 0.01), 0.9 / rate)
         if random.uniform() > 0.2:
-            stream.tell(0.8 * np.sin(i / rate / 0.8), stamped=stamped)
-        assert not stream.wrong()
+            stream.publish(0.8 * np.sin(i / rate / 0.8), stamped=stamped)
+        assert not stream.contradiction()
 
 
-def test_wrapping_continuous_joint_is_no_contradiction(stream):
+def test_wrapping_continuous_joint_causes_no_contradiction(stream):
     for i in range(1000):
         stream.now += 0.01
-        stream.tell((0.05 * i + np.pi) % (2 * np.pi) - np.pi, 'wrist')
-        assert not stream.wrong('wrist')
+        stream.publish((0.05 * i + np.pi) % (2 * np.pi) - np.pi, 'wrist')
+        assert not stream.contradiction('wrist')
     stream.now += 0.01
-    stream.tell(0.05 * 999 + 2.5, 'wrist')
-    assert stream.wrong('wrist')
+    stream.publish(0.05 * 999 + 2.5, 'wrist')
+    assert stream.contradiction('wrist')
 
 
-def test_jump_of_joint_states_is_accepted_after_a_second(stream):
-    """A driver may have been restarted with the robot elsewhere."""
+def test_jump_of_joint_states_is_accepted_after_one_second(stream):
+    """A driver may restart after the robot has moved."""
     for i in range(300):
         stream.now += 0.01
-        stream.tell(0.4 if i < 100 else -1.0)
-        assert bool(stream.wrong()) == (100 <= i < 200)
+        stream.publish(0.4 if i < 100 else -1.0)
+        assert bool(stream.contradiction()) == (100 <= i < 200)
     assert stream.states.get('shoulder').value == -1.0
 
 
-@pytest.mark.parametrize(('how', 'age'), [
+@pytest.mark.parametrize(('options', 'age'), [
     ({}, 0.0), ({'late': 0.6}, 0.6), ({'stamped': False}, 0.0),
-    ({'off': -2.0}, 2.0), ({'off': 2.0}, 2.0)])
-def test_age_follows_stamps_and_receipt(stream, how, age):
-    stream.tell(0.4, **how)
+    ({'clock_offset': -2.0}, 2.0), ({'clock_offset': 2.0}, 2.0)])
+def test_age_of_joint_states_includes_stamp_offset_and_delay(stream, options, age):
+    stream.publish(0.4, **options)
     assert stream.age() == pytest.approx(age, abs=1e-6)
 
 
-def test_reading_with_an_old_stamp_shows_both_ages(stream):
+def test_age_text_of_an_old_stamp_includes_the_time_since_receipt(stream):
     for _ in range(100):
         stream.now += 0.02
-        stream.tell(0.4, off=-2.0)
+        stream.publish(0.4, clock_offset=-2.0)
     reading = stream.states.get('shoulder')
     assert stream.states.age_text(reading) == '2 s old (received 0 s ago)'
 
 
 def test_restarted_simulation_drops_old_joint_states(stream):
-    """Its time jumps back, and the robot is elsewhere; a joint that it does not publish is old."""
+    """Time and positions jump; a joint that is no longer published keeps its old age."""
     stream.now = 900.0
-    stream.tell(0.4)
-    stream.tell(0.2, 'elbow')
+    stream.publish(0.4)
+    stream.publish(0.2, 'elbow')
     stream.offset = -890.0
     for _ in range(110):
         stream.now += 0.01
-        stream.tell(0.0)
+        stream.publish(0.0)
     assert stream.states.get('shoulder').value == 0.0
     assert stream.age() < 0.1 and stream.age('elbow') > 800

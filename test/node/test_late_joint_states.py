@@ -1,8 +1,8 @@
 """
 Stops while a relay delays and drops the joint_states that the node receives.
 
-The joint_states of the mock robot itself, which are not delayed, are judged: accelerations and
-position limits hold, no joint moves back, and the arm comes to rest where its last command ends.
+The undelayed joint_states of the mock robot are measured: accelerations and positions keep the
+limits, no joint reverses, and the arm comes to rest at the end of its last command.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Any, NamedTuple
 
-from arm_harness import ARM, execute_later, FAST, HOME, knows_the_robot, MockRobot, stop
+from arm_harness import ARM, execute_async, FAST, HOME, MockRobot, stop, wait_for_robot
 from node_harness import Client, eventually
 import numpy as np
 import pytest
@@ -27,25 +27,24 @@ from trajectory_msgs.msg import JointTrajectory
 from ros2_ik.core import Robot
 from ros2_ik.msg import Status
 
-LIMIT = 3.0        # default_max_acceleration of the node [rad/s^2]
-MOST = 1.05        # largest measured acceleration, as a part of LIMIT
-BACK = 1e-4        # largest motion of a joint against its direction [rad]
-PERIOD = 0.01      # between two commands of a stream [s]
-PAUSE = 0.02       # largest step in time of a stream, also after a longer pause [s]
-SPAN = 0.2         # time between two positions that give a velocity of a stream [s]
-TOLD = 2e-3        # largest distance from the end of the last command at rest [rad]
-MOVED = 1e-3       # a joint moves by more in at least one stop of each test [rad]
+MAX_ACCELERATION = 3.0    # default_max_acceleration of the node [rad/s^2]
+MAX_RATIO = 1.05          # of the measured acceleration to MAX_ACCELERATION
+MAX_REVERSAL = 1e-4       # motion of a joint against its direction [rad]
+PERIOD = 0.01             # between two commands of a stream [s]
+MAX_STEP = 0.02           # of the time of a stream, also after a longer pause [s]
+SPAN = 0.2                # between two positions for a mean velocity of a stream [s]
+MAX_END_ERROR = 2e-3      # distance from the end of the last command at rest [rad]
+MIN_MOTION = 1e-3         # of a joint in at least one stop of each test [rad]
 OTHERS = ['position', 'joint_state'] + ['follow_joint_trajectory'] * bool(
     importlib.util.find_spec('control_msgs.action'))
 KINDS = ['joint_trajectory', *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)]
-ALLOWED = {Status.PREEMPTED, Status.SUCCESS, Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED}
-NAMES = {'joint_trajectory': 'arm_controller', 'position': 'arm_position_controller',
-         'joint_state': 'simulator',
-         'follow_joint_trajectory': 'arm_controller'}
+ALLOWED_STATUSES = {
+    Status.PREEMPTED, Status.SUCCESS, Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED}
+CONTROLLERS = {'joint_trajectory': 'arm_controller', 'position': 'arm_position_controller',
+               'joint_state': 'simulator', 'follow_joint_trajectory': 'arm_controller'}
 
 
 class Relay:
-    """The process that delays and drops joint_states."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -58,30 +57,30 @@ class Relay:
             assert self._client.set(name, value, 'late_relay').successful
 
 
-class Told:
-    """The commands that the controllers were sent, with the times of sending."""
+class SentCommands:
+    """The commands sent to the controllers, with the times of sending."""
 
     def __init__(self, client: Client) -> None:
         self._node = client.node
-        # time of sending, positions and, for joint_state, velocities and the header's stamp
-        self.streamed: list[tuple[float, list[float], list[float], float]] = []
+        # time of sending and positions; for kind joint_state also velocities and stamp
+        self.setpoints: list[tuple[float, list[float], list[float], float]] = []
         self.ends: list[list[float]] = []
         self._subscriptions = [
             client.node.create_subscription(
                 Float64MultiArray, 'arm_position_controller/commands',
-                lambda message, info: self.streamed.append(
+                lambda message, info: self.setpoints.append(
                     (info['source_timestamp'] * 1e-9, list(message.data), [], 0.0)),
                 QoSProfile(depth=5000)),
-            client.node.create_subscription(JointState, 'joint_command', self._take,
+            client.node.create_subscription(JointState, 'joint_command', self._receive,
                                             QoSProfile(depth=5000)),
             client.node.create_subscription(
                 JointTrajectory, 'arm_controller/joint_trajectory',
                 lambda message: self.ends.append(list(message.points[-1].positions)),
                 QoSProfile(depth=100))]
 
-    def _take(self, message: JointState, info: Any) -> None:
+    def _receive(self, message: JointState, info: Any) -> None:
         stamp = message.header.stamp
-        self.streamed.append((info['source_timestamp'] * 1e-9, list(message.position),
+        self.setpoints.append((info['source_timestamp'] * 1e-9, list(message.position),
                               list(message.velocity), stamp.sec + 1e-9 * stamp.nanosec))
 
     def close(self) -> None:
@@ -89,19 +88,14 @@ class Told:
             self._node.destroy_subscription(subscription)
 
 
-class Seen(NamedTuple):
-    """
-    Measurements of one stop, each of the worst joint, and the status of its motion.
+class Measurement(NamedTuple):
+    """Measurements of one stop, each of the worst joint, and the status of its motion."""
 
-    `acceleration` is a part of LIMIT; `beyond` the position limits, `back`, `off` the end of the
-    last command and `moved` in all are in rad.
-    """
-
-    acceleration: float
-    beyond: float
-    back: float
-    off: float
-    moved: float
+    acceleration: float     # ratio to MAX_ACCELERATION
+    excess: float           # beyond the position limits [rad]
+    reversal: float         # against the direction of motion [rad]
+    end_error: float        # distance from the end of the last command [rad]
+    motion: float           # whole motion [rad]
     status: int
 
 
@@ -114,7 +108,7 @@ def kind(request: Any) -> str:
 def arm(client: Client, mock: MockRobot, start_shared_node: Any, panda: Robot,
         kind: str) -> 'Iterator[LateArm]':
     """Return an arm whose joint_states reach the node through a relay."""
-    name = NAMES[kind]
+    name = CONTROLLERS[kind]
     mock.set('active', [name] if name != 'simulator' else ['hand_controller'])
     node = start_shared_node(
         (f'__node:={kind}_ik', 'joint_states:=late_joint_states'), controllers=[name],
@@ -126,7 +120,7 @@ def arm(client: Client, mock: MockRobot, start_shared_node: Any, panda: Robot,
 
 
 class LateArm:
-    """Moves and stops the arm, and measures by the joint_states of the mock robot itself."""
+    """Moves and stops the arm; measures the undelayed joint_states of the mock robot."""
 
     def __init__(self, client: Client, robot: Robot, kind: str) -> None:
         self._client, self._kind, self.node = client, kind, f'{kind}_ik'
@@ -134,132 +128,133 @@ class LateArm:
         self._lower = np.array([joint.lower for joint in joints])
         self._upper = np.array([joint.upper for joint in joints])
         self.random = np.random.default_rng(3)
-        self.relay, self._told = Relay(client), Told(client)
+        self.relay, self._sent = Relay(client), SentCommands(client)
         self._record = StateRecord(client.node, ARM)
-        knows_the_robot(client, self.node)
-        self.answered()
+        wait_for_robot(client, self.node)
+        self.move_home()
 
     def close(self) -> None:
         self.relay.process.terminate()
         self.relay.process.wait(10)
-        self._told.close()
+        self._sent.close()
         self._record.close()
 
-    def answered(self) -> None:
-        """Move home without delays and losses of the relay."""
-        self.relay.set(delay=0.0, lost=0.0)
-        eventually(lambda: self._client.wait(self._later(HOME), 60).status == Status.SUCCESS,
+    def move_home(self) -> None:
+        """Move home without delays and drops of the relay."""
+        self.relay.set(delay=0.0, drop_rate=0.0)
+        eventually(lambda: self._client.wait(self._execute(HOME), 60).status == Status.SUCCESS,
                    'the arm at home', 90)
 
-    def _later(self, joints: dict[str, float]) -> Any:
-        return execute_later(self._client, joints, node=self.node, avoid_collisions=False)
+    def _execute(self, joints: dict[str, float]) -> Any:
+        return execute_async(self._client, joints, node=self.node, avoid_collisions=False)
 
     def _goal(self) -> dict[str, float]:
-        """Return a random goal that is far away and often near a limit."""
+        """Return a random goal, often near the position limits."""
         values = self._lower + self.random.beta(0.4, 0.4, 7) * (self._upper - self._lower)
         return dict(zip(ARM, values.tolist(), strict=True))
 
-    def stop(self) -> Seen:
-        """Move somewhere, and stop after a random time."""
-        since, told = len(self._record) - 1, len(self._told.streamed)
-        del self._told.ends[:]
-        future = self._later(self._goal())
-        start = self._record.way(since).positions[0]
+    def stop(self) -> Measurement:
+        """Move to a random goal, and stop after a random time; return the measurement."""
+        since, sent = len(self._record) - 1, len(self._sent.setpoints)
+        del self._sent.ends[:]
+        future = self._execute(self._goal())
+        start = self._record.motion(since).positions[0]
         eventually(lambda: future.done() or np.abs(
-            self._record.way(since).positions[-1] - start).max() > MOVED, 'the arm moves')
+            self._record.motion(since).positions[-1] - start).max() > MIN_MOTION, 'the arm moves')
         time.sleep(self.random.uniform(0, 1.2))
-        braked = len(self._record)
-        stopped = stop(self._client, self.node)
-        # the readings may be too old, or still show the motion before one that was refused
-        assert stopped.success or 'not known' in stopped.message or (
-            future.done() and 'moves at' in stopped.message), stopped
+        stop_index = len(self._record)
+        reply = stop(self._client, self.node)
+        # joint_states may be too old, or still those of the motion before a refused one
+        assert reply.success or 'not known' in reply.message or (
+            future.done() and 'moves at' in reply.message), reply
         answer = self._client.wait(future, 60)
-        self._record.still(within=1e-9)
-        way = self._record.way(since)
-        return Seen(self._acceleration(way, told), *self._ways(way, braked - since),
-                    self._off(way, told), float(np.ptp(way.positions, axis=0).max()),
-                    answer.status)
+        self._record.wait_for_rest(within=1e-9)
+        motion = self._record.motion(since)
+        return Measurement(
+            self._acceleration(motion, sent), *self._deviations(motion, stop_index - since),
+            self._end_error(motion, sent), float(np.ptp(motion.positions, axis=0).max()),
+            answer.status)
 
-    def _acceleration(self, way: Any, told: int) -> float:
-        """Return the largest acceleration, as a part of LIMIT, by the mean value theorem."""
-        sent = self._told.streamed[told:]     # a copy: the last command may be repeated meanwhile
+    def _acceleration(self, motion: Any, since: int) -> float:
+        """Return the largest acceleration, a lower bound by the mean value theorem, as a ratio."""
+        sent = self._sent.setpoints[since:]     # a copy; the last command may be repeated
         if sent:
-            moments, positions, speeds, written = (np.array(part) for part
-                                                   in zip(*sent, strict=True))
+            times, positions, speeds, stamps = map(np.array, zip(*sent, strict=True))
             if self._kind == 'joint_state':
-                return by_speed(moments, written, positions, speeds)
-            return by_time(moments, positions)
-        apart = np.concatenate([[True], np.diff(way.times) > 0.002])
-        return float(np.abs(np.diff(way.velocities[apart], axis=0)
-                            / np.diff(way.times[apart])[:, None]).max() / LIMIT)
+                return acceleration_from_speeds(times, stamps, positions, speeds)
+            return acceleration_from_times(times, positions)
+        distinct = np.concatenate([[True], np.diff(motion.times) > 0.002])
+        return float(np.abs(np.diff(motion.velocities[distinct], axis=0)
+                            / np.diff(motion.times[distinct])[:, None]).max() / MAX_ACCELERATION)
 
-    def _ways(self, way: Any, braked: int) -> tuple[float, float]:
-        """Return how far joints were beyond their limits, and moved back while braking [rad]."""
-        beyond = np.maximum(self._lower - way.positions, way.positions - self._upper).max()
-        forward = np.sign(way.positions[-1] - way.positions[0])
-        gone = way.positions[braked - 5:] * forward
-        return float(beyond), float((np.maximum.accumulate(gone, axis=0) - gone).max())
+    def _deviations(self, motion: Any, stop_index: int) -> tuple[float, float]:
+        """Return the largest excess over position limits, and reversal while braking [rad]."""
+        excess = np.maximum(self._lower - motion.positions, motion.positions - self._upper).max()
+        forward = np.sign(motion.positions[-1] - motion.positions[0])
+        progress = motion.positions[stop_index - 5:] * forward
+        return float(excess), float((np.maximum.accumulate(progress, axis=0) - progress).max())
 
-    def _off(self, way: Any, told: int) -> float:
-        """Return how far from the end of its last command the arm rests [rad]."""
-        ends = ([data for _, data, *_ in self._told.streamed[told:]] if self._kind == 'position'
-                or self._kind == 'joint_state' else self._told.ends)
-        return float(np.abs(way.positions[-1] - ends[-1]).max()) if ends else 0.0
+    def _end_error(self, motion: Any, since: int) -> float:
+        """Return the distance of the arm at rest from the end of its last command [rad]."""
+        ends = ([data for _, data, *_ in self._sent.setpoints[since:]] if self._kind == 'position'
+                or self._kind == 'joint_state' else self._sent.ends)
+        return float(np.abs(motion.positions[-1] - ends[-1]).max()) if ends else 0.0
 
 
-def by_speed(moments: np.ndarray, written: np.ndarray, positions: np.ndarray,
-             speeds: np.ndarray) -> float:
+def acceleration_from_speeds(times: np.ndarray, stamps: np.ndarray, positions: np.ndarray,
+                             speeds: np.ndarray) -> float:
     """
-    Return the largest v dv/dx of commands (k, n), as a part of LIMIT; it needs no times.
+    Return the largest acceleration v dv/dx of commands (k, n), as a ratio; it needs no time steps.
 
-    After a pause in writing or sending, joints may be slower, as they stood meanwhile. A pause in
-    sending shows at the first command after it, or at the second if the first one was delayed.
+    After a pause in computing or sending, joints may be slower, as they stopped. A pause in
+    sending shows at the first command after it, or at the second if the first one was late.
     """
-    late, held = np.diff(moments) > 0.8 * PAUSE, np.diff(written) > 0.95 * PAUSE
+    late, held = np.diff(times) > 0.8 * MAX_STEP, np.diff(stamps) > 0.95 * MAX_STEP
     worst, paused = 0.0, late | np.concatenate([[False], late[:-1]]) | held
     for x, v in zip(positions.T, speeds.T, strict=True):
-        far, energy = np.abs(np.diff(x)), np.diff(v**2 / 2)
+        distance, energy = np.abs(np.diff(x)), np.diff(v**2 / 2)
         energy = np.abs(np.where(paused & (energy < 0), 0.0, energy))
-        worst = max(worst, float((energy[far > 1e-5] / far[far > 1e-5]).max(initial=0.0)))
-    return worst / LIMIT
+        moved = distance > 1e-5
+        worst = max(worst, float((energy[moved] / distance[moved]).max(initial=0.0)))
+    return worst / MAX_ACCELERATION
 
 
-def by_time(moments: np.ndarray, positions: np.ndarray) -> float:
+def acceleration_from_times(send_times: np.ndarray, positions: np.ndarray) -> float:
     """
-    Return the largest second difference of commands (k, n) over SPAN, as a part of LIMIT.
+    Return the largest second difference of commands (k, n) over SPAN, as a ratio.
 
-    Differences that irregular times of sending explain, as on a busy machine, do not count.
+    Differences that irregular send times can explain, as on a busy machine, are subtracted.
     """
-    if len(moments) < 3:
+    if len(send_times) < 3:
         return 0.0
-    steps = np.diff(moments)
-    times = np.concatenate([[0.0], np.cumsum(np.minimum(steps, PAUSE))])
+    steps = np.diff(send_times)
+    times = np.concatenate([[0.0], np.cumsum(np.minimum(steps, MAX_STEP))])
     worst = 0.0
-    for k, moment in enumerate(times):
-        i, j = np.searchsorted(times, [moment + SPAN, moment + 2 * SPAN])
+    for k, time_k in enumerate(times):
+        i, j = np.searchsorted(times, [time_k + SPAN, time_k + 2 * SPAN])
         if j >= len(times):
             break
         before = (positions[i] - positions[k]) / (times[i] - times[k])
         after = (positions[j] - positions[i]) / (times[j] - times[i])
         change = 2 * np.abs(after - before) / (times[j] - times[k])
-        moved = np.abs(steps[max(k - 1, 0):j] - PERIOD).max()
-        error = 2 * moved * np.maximum(np.abs(before), np.abs(after)) / SPAN**2
+        jitter = np.abs(steps[max(k - 1, 0):j] - PERIOD).max()
+        error = 2 * jitter * np.maximum(np.abs(before), np.abs(after)) / SPAN**2
         worst = max(worst, float((change - error).max()))
-    return worst / LIMIT
+    return worst / MAX_ACCELERATION
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('delay', [0.0, 0.1, 0.3, 0.6, 1.0])
 def test_stop_with_late_joint_states_keeps_the_limits(arm, delay):
-    """Stop the arm 20 times, while a fifth of the messages is lost."""
-    arm.answered()
-    arm.relay.set(delay=delay, lost=0.2)
-    seen = [arm.stop() for _ in range(20)]
-    worst = Seen(*np.max(np.array(seen), axis=0).tolist())
+    """Stop the arm 20 times, while a fifth of the messages is dropped."""
+    arm.move_home()
+    arm.relay.set(delay=delay, drop_rate=0.2)
+    measurements = [arm.stop() for _ in range(20)]
+    worst = Measurement(*np.max(np.array(measurements), axis=0).tolist())
     print(f'{arm.node} delay {delay:g}: {worst}, moved '
-          f'{sum(one.moved > MOVED for one in seen)} of 20', file=sys.stderr)
-    assert worst.acceleration < MOST and worst.beyond < 1e-6, seen
-    assert worst.back < BACK and worst.off < TOLD, seen
-    assert {one.status for one in seen} <= ALLOWED, seen
-    # with delays above execute_state_timeout only the first stop moves: its readings are fresh
-    assert worst.moved > MOVED, seen
+          f'{sum(one.motion > MIN_MOTION for one in measurements)} of 20', file=sys.stderr)
+    assert worst.acceleration < MAX_RATIO and worst.excess < 1e-6, measurements
+    assert worst.reversal < MAX_REVERSAL and worst.end_error < MAX_END_ERROR, measurements
+    assert {one.status for one in measurements} <= ALLOWED_STATUSES, measurements
+    # with delays above execute_state_timeout only the first motion starts, with fresh states
+    assert worst.motion > MIN_MOTION, measurements

@@ -1,4 +1,4 @@
-"""Long searches in workers: other requests meanwhile; dying workers and nodes."""
+"""Long searches in workers: fair scheduling, and the end of workers and nodes."""
 
 import os
 import pickle
@@ -8,9 +8,9 @@ import time
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
 from node_harness import (
-    ends_without_a_trace,
+    assert_clean_exit,
     eventually,
-    gone,
+    has_ended,
     matrix,
     neutral,
     reachable,
@@ -35,7 +35,7 @@ ENDLESS = Duration(sec=9)
 def nodes(client, panda, start_shared_node):
     """Return a list of the nodes of this module; the last one is running."""
     node = start_shared_node()
-    client.describe(panda)
+    client.publish_robot(panda)
     eventually(lambda: client.ik(targets=[unreachable()], timeout=SHORT).status
                == Status.NO_IK_SOLUTION, 'a search by a worker')
     return [node]
@@ -46,8 +46,8 @@ def node(nodes):
     return nodes[-1]
 
 
-def backwards():
-    """Return a pose within reach that no configuration has, which only a search can show."""
+def unsolvable():
+    """Return a pose within reach without a solution, which only a search can show."""
     T = np.eye(4)
     T[:3, :3] = [[0, 0, -1], [0, 1, 0], [1, 0, 0]]
     T[:3, 3] = 0.75, 0, 0.33
@@ -56,8 +56,8 @@ def backwards():
 
 def test_dead_worker_is_reported_and_replaced(client, panda, node):
     workers = node.started_workers()
-    future = client.ik_later(targets=[unreachable()], timeout=LONG)
-    client.fk(state=neutral(panda))   # answered after the search has begun
+    future = client.ik_async(targets=[unreachable()], timeout=LONG)
+    client.fk(state=neutral(panda))   # its response shows that the search has begun
     for worker in workers:
         os.kill(worker, signal.SIGSEGV)
     response = client.wait(future)
@@ -65,18 +65,18 @@ def test_dead_worker_is_reported_and_replaced(client, panda, node):
     assert 'worker process' in response.message
     assert f'exit code {-signal.SIGSEGV}' in response.message
     eventually(lambda: set(node.workers()) - set(workers), 'another worker')
-    # until the new worker runs, requests are answered as busy
+    # until the new worker runs, requests are refused as busy
     eventually(lambda: client.ik(targets=[unreachable()], timeout=SHORT).status
-               == Status.NO_IK_SOLUTION, 'an answer of the new worker')
+               == Status.NO_IK_SOLUTION, 'a response of the new worker')
 
 
 def test_suspended_worker_is_reported_as_busy_and_resumes(client, panda, node):
-    """Its requests are answered within their timeout."""
+    """Requests are answered within their timeout."""
     workers = node.started_workers()
     for worker in workers:
         os.kill(worker, signal.SIGSTOP)
-    late = [client.ik_later(targets=[backwards()], timeout=SHORT) for _ in range(3)]
-    for future in late:
+    futures = [client.ik_async(targets=[unsolvable()], timeout=SHORT) for _ in range(3)]
+    for future in futures:
         response = client.wait(future)
         assert response.status == Status.TIMED_OUT and response.message.startswith('busy')
         assert response.best_attempt.joint_state.name and response.seconds > 0.1
@@ -92,44 +92,44 @@ def test_workers_run_at_a_lower_priority(node):
                    == min(os.nice(0) + 10, 19), 'its niceness')
 
 
-RESEND_PERIOD = 0.1  # of MoveIt's plugin until the first answer [s]
+RESEND_PERIOD = 0.1  # of MoveIt's plugin until the first response [s]
 
 
 def test_killed_node_leaves_no_workers_and_its_successor_answers(
         client, panda, node, nodes, start_shared_node):
-    """DDS may lose the first request of a client; MoveIt's plugin sends it again."""
+    """DDS may drop the first request of a client; MoveIt's plugin repeats it."""
     message = ComputeIK.Request(targets=[reachable(panda, TIP, 1)])
     service = client.node.create_client(ComputeIK, 'ros2_ik/compute_ik',
                                         qos_profile=QoSProfile(depth=100))
     eventually(service.service_is_ready, 'the service')
     assert client.repeat(service, message, RESEND_PERIOD).status == Status.SUCCESS
     workers = node.started_workers()
-    client.ik_later(targets=[unreachable()], timeout=LONG)
+    client.ik_async(targets=[unreachable()], timeout=LONG)
     client.fk(state=neutral(panda))
     node.end(signal.SIGKILL)
-    eventually(lambda: all(map(gone, workers)), 'the end of the workers')
+    eventually(lambda: all(map(has_ended, workers)), 'the end of the workers')
     lost = service.call_async(message)
     nodes.append(start_shared_node())
-    client.describe(panda)
+    client.publish_robot(panda)
     assert client.repeat(service, message, RESEND_PERIOD).status == Status.SUCCESS
     assert not lost.done()
     client.node.destroy_client(service)
 
 
-def test_searches_and_goals_are_answered_before_the_node_ends(newcomer, panda, node):
+def test_searches_and_goals_are_answered_before_the_node_ends(make_client, panda, node):
     """This test is the last of the module."""
-    client = newcomer()
+    client = make_client()
     eventually(lambda: client.ik().status != Status.COLLISION_CHECKING_UNAVAILABLE, 'geometry')
     workers = node.started_workers()
-    searches = [client.ik_later(targets=[unreachable()], timeout=ENDLESS) for _ in range(3)]
-    running = client.goal(targets=[unreachable()], timeout=ENDLESS).searching()
+    searches = [client.ik_async(targets=[unreachable()], timeout=ENDLESS) for _ in range(3)]
+    running = client.goal(targets=[unreachable()], timeout=ENDLESS).wait_for_feedback()
     waiting = client.goal(targets=[unreachable()], timeout=ENDLESS)
-    results = [goal.result_later() for goal in (running, waiting)]
+    results = [goal.result_async() for goal in (running, waiting)]
     client.fk(state=neutral(panda))
     node.process.send_signal(signal.SIGTERM)
-    ends_without_a_trace(node, workers)
-    # answers race with the end of the writer; on a busy machine one may be lost
-    eventually(lambda: any(search.done() for search in searches), 'an answer')
+    assert_clean_exit(node, workers)
+    # responses race with the end of the writer; on a busy machine one may be lost
+    eventually(lambda: any(search.done() for search in searches), 'a response')
     for response in [search.result() for search in searches if search.done()]:
         assert response.status == Status.PREEMPTED and 'cancelled' in response.message
         assert response.best_attempt.joint_state.name
@@ -148,44 +148,44 @@ def begin(worker, number, robot, target, robot_key='', **options):
     worker.begin(number, robot_key or robot.key, pack(search, robot), time.monotonic())
 
 
-def results(here):
-    """Return the received results."""
+def results(pipe_end):
+    """Return the final results received."""
     found = []
-    while here.poll():
-        found.append(here.recv())
+    while pipe_end.poll():
+        found.append(pipe_end.recv())
     return [result for result in found if result.is_final]
 
 
-def turns_until(worker, here, count):
-    """Run the worker until `count` results have arrived; return them and the number of turns."""
-    found, turns = [], 0
+def run_until(worker, pipe_end, count):
+    """Run the worker until `count` results arrive; return them and the number of time slices."""
+    found, slices = [], 0
     while len(found) < count:
         worker.run_once()
-        turns += 1
-        found += results(here)
-    return found, turns
+        slices += 1
+        found += results(pipe_end)
+    return found, slices
 
 
-def test_new_search_runs_before_long_ones(pipe, worker, panda):
-    here, _ = pipe
+def test_new_search_runs_before_long_searches(pipe, worker, panda):
+    pipe_end, _ = pipe
     for number in range(3):
         begin(worker, number, panda, unreachable())
     for _ in range(60):
         worker.run_once()
     begin(worker, 9, panda, reachable(panda, TIP, 1), solutions=3)
-    (result, *_), turns = turns_until(worker, here, 1)
+    (result, *_), slices = run_until(worker, pipe_end, 1)
     assert result.number == 9 and result.solution.status == Status.SUCCESS
-    assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
+    assert slices <= result.solution.restarts + 3   # at most 3 for the other searches
 
 
-def test_search_for_an_earlier_robot_and_an_exception_fail(pipe, worker, panda, monkeypatch):
-    here, _ = pipe
+def test_search_for_an_unknown_robot_or_with_an_exception_fails(pipe, worker, panda, monkeypatch):
+    pipe_end, _ = pipe
     worker.set_robot('b', pickle.dumps(panda))
     for number, key in enumerate(('a', 'b')):
         begin(worker, number, panda, reachable(panda, TIP), key)
-    found = {result.number: result for result in turns_until(worker, here, 2)[0]}
+    found = {result.number: result for result in run_until(worker, pipe_end, 2)[0]}
     assert found[0].solution is None and 'KeyError' in found[0].failure
     assert found[1].solution.success
     monkeypatch.setattr(Search, 'run', None)
     begin(worker, 2, panda, reachable(panda, TIP), 'b')
-    assert 'TypeError' in turns_until(worker, here, 1)[0][0].failure
+    assert 'TypeError' in run_until(worker, pipe_end, 1)[0][0].failure

@@ -1,5 +1,5 @@
 """
-The copies of MoveIt's types in interfaces/ have the hashes of the full packages.
+Hashes of the copies of MoveIt's types in interfaces/ and of their full packages.
 
 DDS does not match types of one name with different hashes; a hash covers the types of the
 fields. The hashes are those of all files of moveit_msgs 2.6.0, of octomap_msgs and
@@ -64,17 +64,17 @@ def hashes():
     found = {}
     for name in HASHES:
         module, _, kind = name.rpartition('/')
-        kind, _, half = kind.partition('_')
+        kind, _, part = kind.partition('_')
         interface = getattr(import_module(module.replace('/', '.')), kind)
-        if half == 'Request':
+        if part == 'Request':
             node.create_client(interface, kind)
-            about, = node.get_publishers_info_by_topic(f'rq/{kind}Request', no_mangle=True)
-        elif half:      # its client is there, as requests are sorted before
-            about, = node.get_subscriptions_info_by_topic(f'rr/{kind}Reply', no_mangle=True)
+            endpoint, = node.get_publishers_info_by_topic(f'rq/{kind}Request', no_mangle=True)
+        elif part:      # the client exists, as HASHES lists each request before its response
+            endpoint, = node.get_subscriptions_info_by_topic(f'rr/{kind}Reply', no_mangle=True)
         else:
             node.create_publisher(interface, kind, 1)
-            about, = node.get_publishers_info_by_topic(kind)
-        found[name] = about.topic_type_hash
+            endpoint, = node.get_publishers_info_by_topic(kind)
+        found[name] = endpoint.topic_type_hash
     node.destroy_node()
     rclpy.shutdown(context=context)
     return found

@@ -1,4 +1,4 @@
-"""Stops of an arm that is late, slow, stuck or whose joint_states are lost, on a test clock."""
+"""Stops of an arm that is late, slow or stuck, or without joint_states, on a test clock."""
 
 import numpy as np
 import pytest
@@ -6,15 +6,15 @@ from scipy.interpolate import CubicHermiteSpline
 from small_arm import URDF
 from stand_in_arm import (
     Arm,
-    FASTEST,
-    Follower,
     JOINT,
-    LIMIT,
-    LOOK,
+    MAX_ACCELERATION,
+    MAX_VELOCITY,
+    Parameters,
     PERIOD,
-    Positions,
-    Trajectories,
-    Values,
+    PositionStream,
+    SimulatedController,
+    SUPERVISION_PERIOD,
+    TrajectoryRecorder,
 )
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -30,48 +30,48 @@ from ros2_ik.node.controllers.trajectory_controller import (
 )
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 
-BACK = 1e-6     # no joint goes back by more [rad]
+REVERSE_TOLERANCE = 1e-6     # largest motion of a joint against its direction [rad]
 
 
-@pytest.fixture(params=[Positions, Trajectories])
+@pytest.fixture(params=[PositionStream, TrajectoryRecorder])
 def arm(monkeypatch, request):
     return Arm(monkeypatch, request.param)
 
 
 @pytest.fixture
-def sent(monkeypatch):
-    """Return an arm with a trajectory controller and no limit of the tracking error."""
-    arm = Arm(monkeypatch, Trajectories)
+def jtc_arm(monkeypatch):
+    """Return an arm with a joint trajectory controller, without a tracking error limit."""
+    arm = Arm(monkeypatch, TrajectoryRecorder)
     arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
     return arm
 
 
-@pytest.mark.parametrize(('urdf', 'given', 'limit'), [
+@pytest.mark.parametrize(('urdf', 'parameter', 'expected'), [
     (2.0, None, 2.0), (2.0, 0.1, 0.1), (2.0, 5.0, 2.0), (0.0, None, 1.0)])
-def test_velocity_limit_is_the_smaller_of_urdf_and_parameter(urdf, given, limit):
+def test_velocity_limit_is_the_smaller_of_urdf_and_parameter(urdf, parameter, expected):
     robot = Robot.from_urdf(URDF.replace('velocity="1.0"', f'velocity="{urdf}"'))
-    parameters = Values()
-    parameters.limits['turn', 'velocity'] = given
-    assert motion_limits(robot, ['turn'], parameters).velocity.tolist() == [limit]
+    parameters = Parameters()
+    parameters.limits['turn', 'velocity'] = parameter
+    assert motion_limits(robot, ['turn'], parameters).velocity.tolist() == [expected]
 
 
-def test_controller_with_a_joint_of_another_one_is_not_used(monkeypatch):
-    arm = Arm(monkeypatch, Trajectories)
+def test_controller_that_shares_a_joint_with_another_is_not_used(monkeypatch):
+    arm = Arm(monkeypatch, TrajectoryRecorder)
     groups = {'one': 'arm', 'two': '', 'three': 'hand'}
     for name, group in groups.items():
         arm.parameters.update({f'{name}.kind': 'joint_trajectory', f'{name}.group': group,
                                f'{name}.topic': ''})
     arm.parameters['controllers'] = list(groups)
     found = RobotControllers(arm.robot, arm.context)
-    assert [one.name for one in found.controllers] == ['one', 'three']
+    assert [c.name for c in found.controllers] == ['one', 'three']
     assert found.choose(['panda_finger_joint1']) == found.controllers[1:]
     with pytest.raises(RequestError, match="'two' is not used: it has joints of controller 'one'"):
         found.choose(['elsewhere'])
 
 
-def test_controller_with_the_topic_of_another_one_is_not_used(monkeypatch):
-    """Both would follow each command."""
-    arm = Arm(monkeypatch, Trajectories)
+def test_controller_that_shares_its_topic_with_another_is_not_used(monkeypatch):
+    """Both controllers would follow each command."""
+    arm = Arm(monkeypatch, TrajectoryRecorder)
     for name, group in {'one': 'arm', 'two': 'hand'}.items():
         arm.parameters.update({f'{name}.kind': 'joint_trajectory', f'{name}.group': group,
                                f'{name}.topic': '/commands'})
@@ -79,7 +79,7 @@ def test_controller_with_the_topic_of_another_one_is_not_used(monkeypatch):
     monkeypatch.setattr(arm.context.node, 'destroy_publisher', lambda _: None, raising=False)
     monkeypatch.setattr(arm.context.node, 'destroy_subscription', lambda _: None, raising=False)
     found = RobotControllers(arm.robot, arm.context)
-    assert [one.name for one in found.controllers] == ['one']
+    assert [c.name for c in found.controllers] == ['one']
     assert found.faults == ["controller 'two' is not used: its topic /commands is that of "
                             "controller 'one'"]
 
@@ -87,19 +87,19 @@ def test_controller_with_the_topic_of_another_one_is_not_used(monkeypatch):
 def test_action_controller_without_control_msgs_is_not_used(monkeypatch):
     monkeypatch.setattr('ros2_ik.node.controllers.follow_joint_trajectory.FollowJointTrajectory',
                         None)
-    arm = Arm(monkeypatch, Trajectories)
+    arm = Arm(monkeypatch, TrajectoryRecorder)
     arm.parameters.update({'one.kind': 'follow_joint_trajectory', 'one.group': 'arm',
                            'one.topic': '', 'controllers': ['one']})
     found = RobotControllers(arm.robot, arm.context)
     assert not found.controllers and 'control_msgs is not installed' in found.faults[0]
 
 
-@pytest.mark.parametrize('ago', [0.05, 0.5, 1.2])
-def test_stop_does_not_overshoot_the_goal(arm, ago):
-    """Synchronized braking with a reserve for late controllers would take longer than arriving."""
+@pytest.mark.parametrize('remaining', [0.05, 0.5, 1.2])     # until the end of the motion [s]
+def test_stop_does_not_overshoot_the_goal(arm, remaining):
+    """Synchronized braking with a reserve for late controllers could end beyond the goal."""
     arm.parameters.update(default_max_velocity=10.0)
-    execution = arm.go(2.0)
-    arm.run(execution.motion.duration - ago)
+    execution = arm.start_motion(2.0)
+    arm.run(execution.motion.duration - remaining)
     execution.stop(Status.PREEMPTED, 'stopped')
     assert arm.controller.motion.goal[0] < 2.0 + 1e-6
     arm.run(2.5)
@@ -107,114 +107,123 @@ def test_stop_does_not_overshoot_the_goal(arm, ago):
 
 
 @pytest.mark.parametrize('late', [0.2, 0.5])
-def test_late_arm_brakes_from_its_measured_state(sent, late):
-    """Braking from the command would end farther on."""
-    execution = sent.go(2.6)
-    sent.run(0.4 + late, late)
-    at, fast = (float(values[0]) for values in sent.controller.commanded(sent.now - late)[:2])
+def test_late_arm_brakes_from_its_measured_state(jtc_arm, late):
+    """Braking from the command would end farther away."""
+    execution = jtc_arm.start_motion(2.6)
+    jtc_arm.run(0.4 + late, late)
+    x, v = (float(values[0]) for values in jtc_arm.controller.commanded(jtc_arm.now - late)[:2])
     execution.stop(Status.PREEMPTED, 'stopped')
-    place, seconds = sent.end()
-    assert at + fast**2 / 2 / LIMIT < place < at + 1.5 * fast**2 / 2 / LIMIT + 0.08
-    braking = CubicHermiteSpline([0, seconds], [at, place], [fast, 0])
-    assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.01
+    end, seconds = jtc_arm.trajectory_end()
+    shortest = v**2 / 2 / MAX_ACCELERATION
+    assert x + shortest < end < x + 1.5 * shortest + 0.08
+    braking = CubicHermiteSpline([0, seconds], [x, end], [v, 0])
+    assert np.abs(braking([0, seconds], 2)).max() < MAX_ACCELERATION * 1.01
 
 
 @pytest.mark.parametrize('sag', [0.002, 0.005, 0.009])
-@pytest.mark.parametrize('ago', [0.02, 0.2, 0.8])
+@pytest.mark.parametrize('remaining', [0.02, 0.2, 0.8])
 @pytest.mark.parametrize('goal', [1.0, 2.8973])     # also the upper limit of the joint
-def test_stop_of_an_arm_below_its_commands_keeps_the_acceleration_limit(sent, sag, ago, goal):
-    """Past defect: at the end of a motion the arm jumped to the rest position."""
-    execution = sent.go(goal)
-    while sent.now < sent.controller.rest_at - ago:
-        sent.now += PERIOD
-        sent.hear(sent.controller.commanded(sent.now).position[0] - sag)
-    before = sent.controller.told
-    at, fast = (float(values[0]) for values in sent.controller.commanded(sent.now)[:2])
+def test_stop_of_a_sagging_arm_keeps_the_acceleration_limit(jtc_arm, sag, remaining, goal):
+    """Past defect: at the end of a motion the arm jumped to its rest position."""
+    execution = jtc_arm.start_motion(goal)
+    while jtc_arm.now < jtc_arm.controller.rest_at - remaining:
+        jtc_arm.now += PERIOD
+        jtc_arm.receive(jtc_arm.controller.commanded(jtc_arm.now).position[0] - sag)
+    motion = jtc_arm.controller.last_trajectory
+    x, v = (float(values[0]) for values in jtc_arm.controller.commanded(jtc_arm.now)[:2])
     execution.stop(Status.PREEMPTED, 'stopped')
-    # a motion that ends before it could brake runs to its end
-    if sent.controller.told is before:
+    # a motion that would end during braking is not replaced
+    if jtc_arm.controller.last_trajectory is motion:
         return
-    place, seconds = sent.end()
-    assert place < goal + 1e-3
-    # the controller starts from the measured or from the commanded position
-    for start in (at - sag, at):
-        braking = CubicHermiteSpline([0, seconds], [start, place], [fast, 0])
-        assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.01
+    end, seconds = jtc_arm.trajectory_end()
+    assert end < goal + 1e-3
+    # controllers start from the measured or from the commanded position
+    for start in (x - sag, x):
+        braking = CubicHermiteSpline([0, seconds], [start, end], [v, 0])
+        assert np.abs(braking([0, seconds], 2)).max() < MAX_ACCELERATION * 1.01
 
 
-@pytest.mark.parametrize('how', [
-    {}, {'scale': 0.5}, {'scale': 0.2, 'measured': True}, {'every': 0.19}, {'every': 0.4}],
-    ids=str)
+@pytest.mark.parametrize('options', [
+    {}, {'scale': 0.5}, {'scale': 0.2, 'measured': True}, {'state_period': 0.19},
+    {'state_period': 0.4}], ids=str)
 @pytest.mark.parametrize('after', [0.54, 0.95])
-def test_stop_neither_speeds_up_nor_turns_back(sent, how, after):
-    """With a speed slider or rare joint_states, which are unknown for the first 0.3 s."""
-    follower, execution = Follower(sent, **how), sent.go(2.6)
+def test_stop_neither_speeds_up_nor_reverses(jtc_arm, options, after):
+    """With a speed slider, or joint_states at a low rate."""
+    follower = SimulatedController(jtc_arm, **options)
+    execution = jtc_arm.start_motion(2.6)
     assert follower.run(after, execution) is None
-    fast = follower.velocity * follower.scale
-    outcome, way = follower.stopped(execution)
-    assert outcome.status == Status.PREEMPTED and follower.peak < LIMIT * 1.05
-    assert follower.speed < fast * 1.05 + 0.06 and np.diff(way).min() > -BACK
-    assert way[-1] - way[0] < (FASTEST**2 / 6 + 0.3) / follower.scale
+    speed = follower.velocity * follower.scale
+    outcome, positions = follower.stop(execution)
+    assert outcome.status == Status.PREEMPTED
+    assert follower.peak_acceleration < MAX_ACCELERATION * 1.05
+    assert follower.peak_speed < speed * 1.05 + 0.06
+    assert np.diff(positions).min() > -REVERSE_TOLERANCE
+    assert positions[-1] - positions[0] < (MAX_VELOCITY**2 / 6 + 0.3) / follower.scale
 
 
 @pytest.mark.parametrize('after', [0.4, 1.6])
-def test_stop_beyond_pi_with_wrapped_joint_states(monkeypatch, after):
-    """Past defect: a position beyond pi was taken for one a turn away."""
-    arm = Arm(monkeypatch, Trajectories, 'kinova', 'j2s6s200_joint_1', start=3.0)
+def test_stop_beyond_pi_with_wrapped_joint_states_does_not_reverse(monkeypatch, after):
+    """Past defect: a position beyond pi was read as a position one turn away."""
+    arm = Arm(monkeypatch, TrajectoryRecorder, 'kinova', 'j2s6s200_joint_1', start=3.0)
     arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
-    follower = Follower(arm, wrapped=True, position=3.0)
-    execution = arm.go(-1.7, 3.0)
+    follower = SimulatedController(arm, wrapped=True, position=3.0)
+    execution = arm.start_motion(-1.7, 3.0)
     assert follower.run(after, execution) is None
-    outcome, way = follower.stopped(execution)
+    outcome, positions = follower.stop(execution)
     assert outcome and 'but' not in outcome.message, outcome
-    assert np.diff(way).min() > -BACK and follower.peak < LIMIT * 1.05
-    assert abs(arm.end()[0] - way[-1]) < 2e-3
+    assert np.diff(positions).min() > -REVERSE_TOLERANCE
+    assert follower.peak_acceleration < MAX_ACCELERATION * 1.05
+    assert abs(arm.trajectory_end()[0] - positions[-1]) < 2e-3
 
 
 @pytest.mark.parametrize('seed', range(15))
 def test_random_motions_and_stops_keep_the_acceleration_limit(monkeypatch, seed):
-    """With an arm that is late or slow, and lost joint_states."""
+    """With an arm that is late or slow, and dropped joint_states."""
     random = np.random.default_rng(seed)
-    arm, most = Arm(monkeypatch, Trajectories), random.choice([2.0, 3.0, 6.0])
+    arm, limit = Arm(monkeypatch, TrajectoryRecorder), random.choice([2.0, 3.0, 6.0])
     arm.parameters.update(arrival_timeout=4.0, limits={
-        (JOINT, 'velocity'): random.uniform(0.5, 2.1), (JOINT, 'acceleration'): most})
+        (JOINT, 'velocity'): random.uniform(0.5, 2.1), (JOINT, 'acceleration'): limit})
     scale, late = random.choice([1.0, 0.9, 0.5]), random.choice([0.0, 0.02, 0.1, 0.2])
-    follower = Follower(    # it is known too late that this one is slow
-        arm, scale, hears=random.choice([0.002, 0.02]), late=min(late, 0.1 if scale < 1 else late),
-        lost=random.choice([0.0, 0.2]), random=random)
+    if scale < 1:
+        late = min(late, 0.1)     # with later joint_states the node detects a slow arm too late
+    follower = SimulatedController(
+        arm, scale, command_delay=random.choice([0.002, 0.02]), late=late,
+        drop_rate=random.choice([0.0, 0.2]), random=random)
     for _ in range(random.integers(1, 4)):
-        execution = arm.go(random.uniform(-2.5, 2.5), follower.position)
+        execution = arm.start_motion(random.uniform(-2.5, 2.5), follower.position)
         outcome = follower.run(random.uniform(0.05, 1.5), execution)
-        assert follower.peak < 1.1 * most
+        assert follower.peak_acceleration < 1.1 * limit
         if not outcome and not execution.reason:
             execution.stop(Status.PREEMPTED, 'stopped')
         outcome = outcome or follower.run(20.0, execution)
-        assert outcome and follower.peak < 1.1 * most, outcome
-        # what is heard of it is up to .22 s old
+        assert outcome and follower.peak_acceleration < 1.1 * limit, outcome
+        # the received joint_states are up to 0.22 s old
         assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.05
 
 
 @pytest.mark.parametrize('stop', [0.15, 0.4, 0.9])
-def test_joints_that_have_not_started_stay(sent, stop):
-    """The controller starts each command a second late and cannot withdraw the first one."""
-    follower, execution = Follower(sent, hears=1.0), sent.go(2.0)
+def test_stop_before_a_late_controller_starts_keeps_the_joint_at_rest(jtc_arm, stop):
+    """The controller starts each trajectory a second late and cannot withdraw the first one."""
+    follower = SimulatedController(jtc_arm, command_delay=1.0)
+    execution = jtc_arm.start_motion(2.0)
     follower.run(stop, execution)
     execution.stop(Status.PREEMPTED, 'stopped')
-    assert sent.end()[0] == 0
-    early = follower.run(1.0, execution)
-    while not follower.messages or follower.messages[-1] is not sent.controller.told:
+    assert jtc_arm.trajectory_end()[0] == 0
+    outcome = follower.run(1.0, execution)
+    while not follower.messages or (
+            follower.messages[-1] is not jtc_arm.controller.last_trajectory):
         follower.run(PERIOD)
-    follower.peak = 0.0
-    outcome = early or follower.run(10, execution)
+    follower.peak_acceleration = 0.0
+    outcome = outcome or follower.run(10, execution)
     assert outcome.status == Status.PREEMPTED
     follower.run(3)
-    assert abs(follower.position) < 1e-6 and follower.peak < LIMIT * 1.05
+    assert abs(follower.position) < 1e-6 and follower.peak_acceleration < MAX_ACCELERATION * 1.05
 
 
 @pytest.mark.parametrize('late', [0.0, 0.3])
-def test_delayed_arm_is_no_tracking_error(arm, late):
-    """At full speed with the usual delays of motors and networks."""
-    execution = arm.go(2.5)
+def test_delayed_arm_causes_no_tracking_error(arm, late):
+    """At full speed, with typical delays of motors and networks."""
+    execution = arm.start_motion(2.5)
     for _ in range(20):
         arm.run(0.1, late)
         outcome = execution.supervise()
@@ -222,158 +231,160 @@ def test_delayed_arm_is_no_tracking_error(arm, late):
         assert not execution.reason
 
 
-def test_held_joint_is_detected_after_200_mrad_and_300_ms(arm):
-    execution = arm.go(2.5)
+def test_blocked_joint_is_detected_after_200_mrad_and_300_ms(arm):
+    execution = arm.start_motion(2.5)
     arm.run(0.6)
-    at, begin = arm.controller.commanded(arm.now).position[0], arm.now
+    x, begin = arm.controller.commanded(arm.now).position[0], arm.now
     while not execution.reason:
         arm.now += 0.01
         arm.tick()
-        arm.hear(at)
-        far = arm.controller.commanded(arm.now - 0.3).position[0] - at
+        arm.receive(x)
+        tracking_error = arm.controller.commanded(arm.now - 0.3).position[0] - x
         assert execution.supervise() is None and arm.now < begin + 1.0
-    assert 0.2 < far < 0.23
+    assert 0.2 < tracking_error < 0.23
 
 
-def test_arm_that_does_not_stop_is_reported(sent):
-    execution = sent.go(2.0)
-    sent.run(0.5)
+def test_arm_that_does_not_stop_is_reported(jtc_arm):
+    execution = jtc_arm.start_motion(2.0)
+    jtc_arm.run(0.5)
     execution.stop(Status.PREEMPTED, 'stopped')
-    (place, _), at = sent.end(), sent.measured.state([JOINT])[0][0]
+    (end, _), x = jtc_arm.trajectory_end(), jtc_arm.measured.state([JOINT])[0][0]
     for _ in range(1000):
-        sent.now += LOOK
-        sent.hear(at + 0.05 * np.sin(20 * sent.now))
+        jtc_arm.now += SUPERVISION_PERIOD
+        jtc_arm.receive(x + 0.05 * np.sin(20 * jtc_arm.now))
         if outcome := execution.supervise():
             break
-        assert sent.end()[0] == place
+        assert jtc_arm.trajectory_end()[0] == end
     assert outcome.status == Status.PREEMPTED and f"but joint '{JOINT}' moves" in outcome.message
 
 
 def test_stop_without_joint_states_reports_unknown_rest(arm):
-    execution = arm.go(2.0)
+    execution = arm.start_motion(2.0)
     arm.run(0.5)
     execution.stop(Status.PREEMPTED, 'stopped')
     for _ in range(400):
-        arm.now += LOOK
+        arm.now += SUPERVISION_PERIOD
         arm.tick()
         if outcome := execution.supervise():
             break
     assert 'it is not known whether the arm is at rest: joint_states of' in outcome.message
 
 
-def test_rest_is_judged_by_positions_and_stamps(sent):
-    """Unknown at first and without messages; velocities in joint_states are ignored."""
-    sent.forget()
+def test_rest_is_determined_from_positions_and_stamps(jtc_arm):
+    """Rest is unknown at first and after a gap; velocities in joint_states are ignored."""
+    jtc_arm.drop_joint_states()
     for k in range(30):
-        sent.stand(PERIOD)
-        unknown = 'it is not known whether the joint moves' in sent.measured.moves([JOINT])
+        jtc_arm.rest(PERIOD)
+        unknown = 'it is not known whether the joint moves' in jtc_arm.measured.moves([JOINT])
         assert unknown is (k < 11)
     for k in range(300):
-        sent.now += PERIOD
-        place, speed = 0.5 - 0.5 * np.cos(1.5 * k * PERIOD), 0.75 * np.sin(1.5 * k * PERIOD)
-        sent.hear(place)
-        assert k < 60 or sent.measured.rest_time([JOINT]) < 0.5
-        assert k < 60 or abs(speed) < 0.15 or 'moves at' in sent.measured.moves([JOINT])
-    sent.stand(2.0, place)
-    assert not sent.measured.moves([JOINT]) and sent.measured.rest_time([JOINT]) >= 1.5
-    sent.now += 2.0
-    sent.stand(PERIOD, place)
-    assert sent.measured.rest_time([JOINT]) < 0.1
+        jtc_arm.now += PERIOD
+        x, v = 0.5 - 0.5 * np.cos(1.5 * k * PERIOD), 0.75 * np.sin(1.5 * k * PERIOD)
+        jtc_arm.receive(x)
+        assert k < 60 or jtc_arm.measured.rest_time([JOINT]) < 0.5
+        assert k < 60 or abs(v) < 0.15 or 'moves at' in jtc_arm.measured.moves([JOINT])
+    jtc_arm.rest(2.0, x)
+    assert not jtc_arm.measured.moves([JOINT]) and jtc_arm.measured.rest_time([JOINT]) >= 1.5
+    jtc_arm.now += 2.0
+    jtc_arm.rest(PERIOD, x)
+    assert jtc_arm.measured.rest_time([JOINT]) < 0.1
 
 
-def pair_under_way(monkeypatch, goal):
-    """Return an arm, two controllers of a joint each, `hear` of both joints, and a motion."""
-    arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
-    pair = [arm.controller, Trajectories('d', joints[1:], '', arm.context)]
+def start_two_controllers(monkeypatch, goal):
+    """Return arm, two controllers of one joint each, `receive` for both, and an execution."""
+    arm, joints = Arm(monkeypatch, TrajectoryRecorder), (JOINT, 'panda_joint2')
+    pair = [arm.controller, TrajectoryRecorder('d', joints[1:], '', arm.context)]
 
-    def hear(*places):
-        for arm.joint, place in zip(joints, places, strict=True):
-            arm.hear(place)
+    def receive(*positions):
+        for arm.joint, position in zip(joints, positions, strict=True):
+            arm.receive(position)
     for _ in range(100):
         arm.now += PERIOD
-        hear(0.0, 0.0)
+        receive(0.0, 0.0)
     execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, goal)), pair)
     execution.send(straight_motion(arm.robot, joints, [0.0, 0.0], [goal, goal], motion_limits(
         arm.robot, joints, arm.parameters)), 0.0)
-    return arm, pair, hear, execution
+    return arm, pair, receive, execution
 
 
-@pytest.mark.parametrize(('late', 'kept'), [(0.2, True), (0.6, False)])
-def test_controllers_that_lag_too_far_apart_are_stopped(monkeypatch, late, kept):
-    """The path was checked for both together, with the allowed delay."""
-    arm, pair, hear, execution = pair_under_way(monkeypatch, 1.0)
+@pytest.mark.parametrize(('late', 'allowed'), [(0.2, True), (0.6, False)])
+def test_controllers_whose_delays_differ_too_much_are_stopped(monkeypatch, late, allowed):
+    """The collision check of the path assumes at most the allowed delay between both."""
+    arm, pair, receive, execution = start_two_controllers(monkeypatch, 1.0)
     motion, began, outcome = execution.motion, arm.now, None
     while outcome is None and arm.now < began + motion.duration + 5:
-        arm.now += LOOK
-        hear(*[motion.at(max(arm.now - began - after, 0.0)).position[k]
-               for k, after in enumerate((LOOK, LOOK + late))])
+        arm.now += SUPERVISION_PERIOD
+        receive(*[motion.at(max(arm.now - began - after, 0.0)).position[k]
+               for k, after in enumerate((SUPERVISION_PERIOD, SUPERVISION_PERIOD + late))])
         outcome = execution.supervise()
-    assert (outcome.status == Status.SUCCESS) is kept, outcome
-    assert ('are not synchronous' in outcome.message) is not kept
+    assert (outcome.status == Status.SUCCESS) is allowed, outcome
+    assert ('are not synchronous' in outcome.message) is not allowed
 
 
-def test_stop_of_an_arm_below_its_goal_does_not_change_later_stops(monkeypatch):
-    """Past defect: it counted as ahead of its commands, further at each such stop."""
-    arm = Arm(monkeypatch, Trajectories)
-    execution, began = arm.go(0.4), arm.now
+def test_stop_of_a_sagging_arm_does_not_change_the_receive_delay(monkeypatch):
+    """Past defect: each such stop decreased the estimated delay of the controller."""
+    arm = Arm(monkeypatch, TrajectoryRecorder)
+    execution, began = arm.start_motion(0.4), arm.now
     while arm.now < began + execution.motion.duration + 1:
         arm.now += PERIOD
-        arm.hear(execution.motion.at(arm.now - began).position[0] - 0.003)
+        arm.receive(execution.motion.at(arm.now - began).position[0] - 0.003)
     execution.stop(Status.CONTROL_FAILED, 'did not arrive')
     assert arm.controller.receive_delay == RECEIVE_DELAY
 
 
 @pytest.mark.parametrize('released', [0, 1])
-def test_one_controller_brakes_and_the_released_one_gets_nothing(monkeypatch, released):
-    """The other client moves its joint on while and after the arm brakes."""
-    arm, pair, hear, execution = pair_under_way(monkeypatch, 1.5)
+def test_released_controller_receives_nothing_while_the_other_one_brakes(monkeypatch, released):
+    """The other client keeps its joint moving during and after the braking of the arm."""
+    arm, pair, receive, execution = start_two_controllers(monkeypatch, 1.5)
     ours, theirs = pair[1 - released], pair[released]
     for _ in range(50):
         arm.now += PERIOD
-        hear(*[execution.motion.at(arm.now - ours.start_time).position[0]] * 2)
+        receive(*[execution.motion.at(arm.now - ours.start_time).position[0]] * 2)
         assert execution.supervise() is None
-    sent, (here, fast, _) = theirs.told, execution.motion.at(arm.now - ours.start_time)
+    sent = theirs.last_trajectory
+    x, v, _ = execution.motion.at(arm.now - ours.start_time)
     theirs.on_foreign_command(JointTrajectory(joint_names=list(theirs.joints), points=[
         JointTrajectoryPoint(positions=[0.0], time_from_start=duration_message(9.0))]), '/theirs')
     assert execution.supervise() is None
-    points = ours.told.points
+    points = ours.last_trajectory.points
     braking = CubicHermiteSpline([0.0, *map(seconds_of, points)],
-                                 [here[0], *(point.positions[0] for point in points)],
-                                 [fast[0], *(point.velocities[0] for point in points)])
+                                 [x[0], *(point.positions[0] for point in points)],
+                                 [v[0], *(point.velocities[0] for point in points)])
     times = np.linspace(0.0, braking.x[-1], 100)
-    assert np.abs(braking(times, 2)).max() < LIMIT * 1.05 and braking(times, 1).min() > -BACK
+    assert np.abs(braking(times, 2)).max() < MAX_ACCELERATION * 1.05
+    assert braking(times, 1).min() > -REVERSE_TOLERANCE
     begin, outcome = arm.now, None
     while outcome is None:
         arm.now += PERIOD
         after = arm.now - begin
-        places = braking(min(after, braking.x[-1])), here[0] + 0.1 * after
-        hear(*(places if released else places[::-1]))
+        positions = braking(min(after, braking.x[-1])), x[0] + 0.1 * after
+        receive(*(positions if released else positions[::-1]))
         outcome = execution.supervise()
     assert outcome.status == Status.CONTROL_FAILED and 'another client' in outcome.message
-    assert 'but' not in outcome.message and theirs.told is sent and theirs.released
+    assert 'but' not in outcome.message and theirs.last_trajectory is sent and theirs.released
     assert arm.now - begin > braking.x[-1]
 
 
 @pytest.mark.parametrize('silent', [0, 1])
-def test_joint_that_is_no_longer_published_is_stale_and_no_tracking_error(monkeypatch, silent):
-    """Past defect: the other joints were compared with the command at its last message."""
-    arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
-    controller = Trajectories('c', joints, '', arm.context)
+def test_joint_no_longer_published_is_stale_rather_than_a_tracking_error(monkeypatch, silent):
+    """Past defect: other joints were compared with the command at its last message."""
+    arm, joints = Arm(monkeypatch, TrajectoryRecorder), (JOINT, 'panda_joint2')
+    controller = TrajectoryRecorder('c', joints, '', arm.context)
     limits = motion_limits(arm.robot, joints, arm.parameters)
     execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.5)), [controller])
 
-    def hear(places, count):
-        for k, (joint, place) in enumerate(zip(joints, places, strict=True)):
+    def receive(positions, count):
+        for k, (joint, position) in enumerate(zip(joints, positions, strict=True)):
             if k != silent or count < 30:
                 arm.joint = joint
-                arm.hear(place)
-    hear([0.0, 0.0], 0)
+                arm.receive(position)
+    receive([0.0, 0.0], 0)
     motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.5, 1.5], limits)
     execution.send(motion, 0.0)
     outcome = None
     for count in range(500):
-        arm.now += LOOK
-        hear(controller.commanded(arm.now).position, count)
+        arm.now += SUPERVISION_PERIOD
+        receive(controller.commanded(arm.now).position, count)
         if outcome := execution.supervise():
             break
     assert outcome and outcome.status == Status.ROBOT_STATE_STALE, outcome
@@ -382,71 +393,71 @@ def test_joint_that_is_no_longer_published_is_stale_and_no_tracking_error(monkey
 
 # -- other clients -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize(('stamped', 'ends'), [(True, 0.06), (False, 0.2)])
-def test_trajectory_of_another_client_lasts_from_its_stamp(sent, stamped, ends):
-    """Past defect: the last trajectory of the servo, received late, refused motions."""
+@pytest.mark.parametrize(('stamped', 'remaining'), [(True, 0.06), (False, 0.2)])
+def test_trajectory_of_another_client_is_timed_from_its_stamp(jtc_arm, stamped, remaining):
+    """Past defect: motions were refused after a late last trajectory of the servo."""
     message = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(
         positions=[0.0], velocities=[0.0], time_from_start=duration_message(0.2))])
     if stamped:
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(
-            round((sent.now - 0.14) * 1e9), 10**9)
-    sent.controller.on_foreign_command(message, 'c')
-    # the controller may refuse one without points (past defect: it counted as the end)
-    sent.controller.on_foreign_command(JointTrajectory(joint_names=[JOINT]), 'c')
-    sent.now += ends - 0.01
-    assert 'of another client' in sent.controller.under_way()
-    sent.now += 0.02
-    assert not sent.controller.under_way()
+            round((jtc_arm.now - 0.14) * 1e9), 10**9)
+    jtc_arm.controller.on_foreign_command(message, 'c')
+    # controllers may refuse a trajectory without points; past defect: it counted as the end
+    jtc_arm.controller.on_foreign_command(JointTrajectory(joint_names=[JOINT]), 'c')
+    jtc_arm.now += remaining - 0.01
+    assert 'of another client' in jtc_arm.controller.under_way()
+    jtc_arm.now += 0.02
+    assert not jtc_arm.controller.under_way()
 
 
-def test_foreign_command_right_after_ours_brakes_the_arm(sent):
-    """The controller may have received the foreign command before ours."""
-    execution = sent.go(2.0)
-    sent.run(0.04)
-    first = sent.controller.told
-    sent.controller.on_foreign_command(
+def test_foreign_command_right_after_the_start_of_a_motion_brakes_the_arm(jtc_arm):
+    """The controller may have received the foreign command before the motion."""
+    execution = jtc_arm.start_motion(2.0)
+    jtc_arm.run(0.04)
+    motion = jtc_arm.controller.last_trajectory
+    jtc_arm.controller.on_foreign_command(
         JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()]), '/theirs')
     assert execution.supervise() is None and execution.reason
-    assert sent.controller.told is not first
-    outcome = Follower(sent).run(9, execution)
+    assert jtc_arm.controller.last_trajectory is not motion
+    outcome = SimulatedController(jtc_arm).run(9, execution)
     assert 'whose trajectory the controller follows' in outcome.message
 
 
 @pytest.mark.parametrize('seconds, stamp', [(9, 1), (0.5, 0)])
-def test_foreign_trajectory_releases_a_controller(sent, seconds, stamp):
-    """One in the past when no motion needs braking; one of a single point at time 0 always."""
-    sent.go(0.5 if stamp else 2.0)
-    sent.run(seconds)
+def test_foreign_trajectory_releases_a_controller(jtc_arm, seconds, stamp):
+    """A trajectory in the past if no braking is needed; a single point at time 0 always."""
+    jtc_arm.start_motion(0.5 if stamp else 2.0)
+    jtc_arm.run(seconds)
     message = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(positions=[0.0])])
     message.header.stamp.nanosec = stamp
-    sent.controller.on_foreign_command(message, '/theirs')
-    assert sent.controller.released
+    jtc_arm.controller.on_foreign_command(message, '/theirs')
+    assert jtc_arm.controller.released
 
 
 # -- streams -----------------------------------------------------------------------------------
 
 @pytest.fixture
 def streamed(monkeypatch):
-    return Arm(monkeypatch, Positions)
+    return Arm(monkeypatch, PositionStream)
 
 
-def accelerations(sent):
-    """Return the accelerations of a joint that moves by one position each period, from rest."""
-    return np.abs(np.diff(np.concatenate([[0.0], np.diff(sent) / PERIOD]))) / PERIOD
+def accelerations(positions):
+    """Return the accelerations of setpoints at intervals of PERIOD, from rest."""
+    return np.abs(np.diff(np.concatenate([[0.0], np.diff(positions) / PERIOD]))) / PERIOD
 
 
 @pytest.mark.parametrize('after', [0.05, 0.9])
 @pytest.mark.parametrize('pause', [0.12, 2.0])
-def test_stream_ends_after_a_pause_of_its_process(streamed, after, pause):
-    """The joint has stopped by then at its last command."""
-    execution = streamed.go(2.5)
+def test_stream_fails_at_its_last_command_after_a_pause_of_its_process(streamed, after, pause):
+    """By then, the joint has stopped at its last command."""
+    execution = streamed.start_motion(2.5)
     streamed.run(after)
     streamed.now += pause
     last = streamed.sent[-1]
     for _ in range(30):
         streamed.now += PERIOD
         streamed.tick()
-        streamed.hear(last)
+        streamed.receive(last)
         if outcome := execution.supervise():
             break
     assert outcome.status == Status.CONTROL_FAILED and streamed.sent[-1] == last
@@ -456,8 +467,8 @@ def test_stream_ends_after_a_pause_of_its_process(streamed, after, pause):
 @pytest.mark.parametrize('late', [0.0, 0.03])
 @pytest.mark.parametrize('stop', [0.03, 0.5, 1.0, 1.4])
 def test_late_stop_of_a_stream_keeps_the_limits(streamed, stop, late):
-    """The pipe and the period of the player delay the stop."""
-    execution = streamed.go(2.6)
+    """The pipe and the period of the player delay a stop."""
+    execution = streamed.start_motion(2.6)
     streamed.run(stop)
     calls, perform = [], streamed.servo.call
     streamed.servo.call = lambda *call: calls.append(call)
@@ -466,58 +477,59 @@ def test_late_stop_of_a_stream_keeps_the_limits(streamed, stop, late):
     for call in calls:
         perform(*call)
     streamed.run(2.5)
-    assert accelerations(streamed.sent).max() < LIMIT * 1.05
+    assert accelerations(streamed.sent).max() < MAX_ACCELERATION * 1.05
     assert (np.diff(streamed.sent) > -1e-9).all() and streamed.sent[-1] < 2.6 + 1e-6
     assert execution.supervise().status == Status.PREEMPTED
 
 
-def slow_stream(monkeypatch):
-    """Return a stream with a clock that is a list of [time, rate]."""
-    arm, time = Arm(monkeypatch, Positions), [1000.0, 1.0]
-    arm.simulate(lambda: time[0])
-    return arm, time
+def simulated_stream(monkeypatch):
+    """Return an arm with a stream, and its simulated clock: a list [time [s], rate]."""
+    arm, clock = Arm(monkeypatch, PositionStream), [1000.0, 1.0]
+    arm.use_simulated_time(lambda: clock[0])
+    return arm, clock
 
 
-def run_by(arm, time, periods, execution=None):
+def run_periods(arm, clock, periods, execution=None):
     for _ in range(periods):
-        time[0] += PERIOD * time[1]
+        clock[0] += PERIOD * clock[1]
         arm.run(PERIOD)
         if execution and (outcome := execution.supervise()):
             return outcome
     return None
 
 
-@pytest.mark.parametrize('speed', [0.0, 0.2])
-def test_stream_and_its_stop_follow_simulated_time(monkeypatch, speed):
-    """Simulated time slows down or pauses; a stop does not jump to its end."""
-    arm, time = slow_stream(monkeypatch)
-    execution = arm.go(2.5)
-    run_by(arm, time, 80)
+@pytest.mark.parametrize('rate', [0.0, 0.2])
+def test_stream_and_its_stop_follow_simulated_time(monkeypatch, rate):
+    """Simulated time is slow or paused; the setpoints of a stop do not jump."""
+    arm, clock = simulated_stream(monkeypatch)
+    execution = arm.start_motion(2.5)
+    run_periods(arm, clock, 80)
     assert arm.sent[-1] == pytest.approx(execution.motion.at(0.8).position[0], abs=1e-6)
-    time[1] = speed
-    run_by(arm, time, 20)
+    clock[1] = rate
+    run_periods(arm, clock, 20)
     execution.stop(Status.PREEMPTED, 'stopped')
-    outcome = run_by(arm, time, 800, execution)
-    assert bool(outcome) is bool(speed), outcome
-    assert np.abs(np.diff(arm.sent)).max() < 1.01 * PERIOD * FASTEST and arm.sent[-1] < 2.5
-    slowed = np.diff(arm.sent, 2)[105:] / PERIOD**2
-    assert np.abs(slowed).max(initial=0.0) < LIMIT * 1.1
+    outcome = run_periods(arm, clock, 800, execution)
+    assert bool(outcome) is bool(rate), outcome
+    assert np.abs(np.diff(arm.sent)).max() < 1.01 * PERIOD * MAX_VELOCITY and arm.sent[-1] < 2.5
+    braking = np.diff(arm.sent, 2)[105:] / PERIOD**2
+    assert np.abs(braking).max(initial=0.0) < MAX_ACCELERATION * 1.1
 
 
-def test_stop_before_a_goal_at_its_bounds_keeps_the_acceleration():
-    joints, goal = ('turn', 'elbow'), np.array([1.5, 2e-3])     # the elbow hardly moves
+def test_stop_shortly_before_the_goal_keeps_the_acceleration_limit():
+    joints, goal = ('turn', 'elbow'), np.array([1.5, 2e-3])
     limits = MotionLimits([1.0, 1.0], [2.0, 2.0], [40.0, 40.0])
-    way = straight_motion(Robot.from_urdf(URDF), joints, [0.0, 0.0], goal, limits)
-    for stop in np.linspace(0.05, way.duration - 0.01, 60):
-        at = way.at(stop)
-        braking = braking_motion(joints, *at[:2], limits)
-        for sag in (2e-3, -2e-3):   # of the elbow, as long as its way: no reason to stop later
-            off = at._replace(position=at.position + [0, sag])
-            braked = braking_motion(joints, *off[:2], limits, [at], [off])
+    motion = straight_motion(Robot.from_urdf(URDF), joints, [0.0, 0.0], goal, limits)
+    for stop in np.linspace(0.05, motion.duration - 0.01, 60):
+        state = motion.at(stop)
+        braking = braking_motion(joints, *state[:2], limits)
+        # the elbow sags by the length of its motion, which must not delay the stop
+        for sag in (2e-3, -2e-3):
+            measured = state._replace(position=state.position + [0, sag])
+            braked = braking_motion(joints, *measured[:2], limits, [state], [measured])
             assert braked.duration < 1.1 * max(braking.duration, 0.08)
-            assert not passes_goal(braked, way, 9.0) or stop > way.duration - 0.6
-        if passes_goal(braking, way, way.duration - stop):
-            assert stop > way.duration - 0.6 and at.acceleration[0] < 0
+            assert not passes_goal(braked, motion, 9.0) or stop > motion.duration - 0.6
+        if passes_goal(braking, motion, motion.duration - stop):
+            assert stop > motion.duration - 0.6 and state.acceleration[0] < 0
             continue
         stopped = stopped_within(braking, (goal - 9.0, goal))
         assert np.abs([stopped.at(t).acceleration for t in np.linspace(

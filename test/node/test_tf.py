@@ -1,4 +1,4 @@
-"""Frames of TF: placement and age."""
+"""Frames from TF: pose, age, and lookups that wait."""
 
 import re
 
@@ -9,7 +9,7 @@ from node_harness import (
     neutral,
     reachable,
     repeating,
-    seed,
+    robot_state,
     stamped,
     values,
 )
@@ -19,7 +19,7 @@ from scene_harness import applied, box, diff, HOME, refused
 from small_arm import small_arm
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from tf_harness import let_find_tf2_ros, tf_message, transform
+from tf_harness import provide_tf2_ros, tf_message, transform
 
 from ros2_ik.msg import Status
 from ros2_ik.srv import ComputeFK, GetPlanningScene
@@ -27,9 +27,8 @@ from ros2_ik.srv import ComputeFK, GetPlanningScene
 
 @pytest.fixture(scope='module')
 def tf2_ros():
-    """Make tf2_ros importable by nodes."""
     with pytest.MonkeyPatch.context() as environment:
-        let_find_tf2_ros(environment)
+        provide_tf2_ros(environment)
         yield
 
 
@@ -39,32 +38,31 @@ def node(tf2_ros, panda_node):
     return panda_node
 
 
-def test_lookup_of_a_missing_frame_does_not_block_other_requests(client, node, panda):
-    """The first request waits a moment for TF; the node answers others meanwhile."""
-    question = ComputeFK.Request(frame_id='nowhere', state=neutral(panda))
-    asked = client.service(ComputeFK, 'ros2_ik/compute_fk').call_async(question)
+def test_tf_lookup_of_a_missing_frame_does_not_block_other_requests(client, node, panda):
+    """The first request waits for TF; meanwhile the node answers others."""
+    request = ComputeFK.Request(frame_id='nowhere', state=neutral(panda))
+    future = client.service(ComputeFK, 'ros2_ik/compute_fk').call_async(request)
     assert client.call(Trigger, 'ros2_ik/stop', Trigger.Request()).success
-    assert not asked.done()
-    answer = client.wait(asked)
+    assert not future.done()
+    answer = client.wait(future)
     assert answer.status == Status.FRAME_TRANSFORM_FAILURE and 'nowhere' in answer.message
 
 
-# -- frames that hang on moving links -------------------------------------------------------
-
 @pytest.fixture
 def arm(client, node):
-    """Return request fields with the start of the arm; the node has subscribed to TF."""
-    assert client.fk(state=seed(HOME), frame_id='nowhere').status == Status.FRAME_TRANSFORM_FAILURE
-    return {'seed': seed(HOME), 'timeout': Duration(sec=1)}
+    """Return request fields with the arm at HOME; the node has subscribed to TF."""
+    response = client.fk(state=robot_state(HOME), frame_id='nowhere')
+    assert response.status == Status.FRAME_TRANSFORM_FAILURE
+    return {'seed': robot_state(HOME), 'timeout': Duration(sec=1)}
 
 
-def tells(client, *transforms, topic='/tf'):
-    """Publish transforms, and wait until the node has received them."""
+def publish_transforms(client, *transforms, topic='/tf'):
+    """Publish transforms; wait until the node has received them."""
     message = tf_message(*transforms)
     client.publish(topic, message, latched=topic == '/tf_static')
     for item in transforms:
         eventually(lambda item=item: 'not exist' not in client.fk(
-            state=seed(HOME), frame_id=item.child_frame_id).message, item.child_frame_id)
+            state=robot_state(HOME), frame_id=item.child_frame_id).message, item.child_frame_id)
 
 
 def ahead(frame, offset=0.2):
@@ -75,36 +73,34 @@ def ahead(frame, offset=0.2):
 
 
 def test_old_and_future_transforms_are_refused(client, arm, panda):
-    tells(client, transform('panda_link0', 'part', x=0.4, ago=15.0))
+    publish_transforms(client, transform('panda_link0', 'part', x=0.4, ago=15.0))
     target = reachable(panda, 'panda_hand_tcp', 3)
     target.header.frame_id = 'part'
     response = client.ik(**arm, targets=[target])
     assert response.status == Status.FRAME_TRANSFORM_FAILURE
     assert re.search(r"'part' is 1[5-9].* s old.*tf_timeout allows 0.5 s", response.message)
     assert 'tf_timeout allows 0.5 s' in refused(client, diff(box('box', frame='part')))
-    tells(client, transform('panda_link0', 'ahead', ago=-20.0))
+    publish_transforms(client, transform('panda_link0', 'ahead', ago=-20.0))
     assert re.search("'ahead' is stamped (19|20).* s in the future",
-                     client.fk(state=seed(HOME), frame_id='ahead').message)
+                     client.fk(state=robot_state(HOME), frame_id='ahead').message)
     with repeating(lambda: client.publish('/tf', tf_message(
             transform('panda_link0', 'part', x=0.4))), 0.1):
-        eventually(lambda: client.fk(state=seed(HOME), frame_id='part').status == Status.SUCCESS,
-                   'a newer one')
+        eventually(lambda: client.fk(state=robot_state(HOME), frame_id='part').status
+                   == Status.SUCCESS, 'a newer transform')
 
 
-def test_tool_of_a_request_is_no_parent_of_tf_frames(client, arm, panda_judge):
-    """TF has another frame named `tool`. Static transforms have no age."""
-    tells(client, transform('panda_link0', 'tool', x=0.45, ago=99.0),
-          transform('tool', 'vise', z=0.35, ago=99.0), topic='/tf_static')
+def test_tool_of_a_request_is_not_the_parent_of_tf_frames(client, arm, panda_fk):
+    """TF has another frame `tool`. Static transforms may have any age."""
+    publish_transforms(client, transform('panda_link0', 'tool', x=0.45, ago=99.0),
+                       transform('tool', 'vise', z=0.35, ago=99.0), topic='/tf_static')
     down = np.diag([1.0, -1.0, -1.0, 1.0])
     tool = ahead('panda_hand', 0.15)
     answer = client.ik(**arm, targets=[stamped(down, 'vise')], tool=tool)
     assert answer.status == Status.SUCCESS, answer.message
-    found = panda_judge.transform(HOME | values(answer.solution), 'panda_hand', 'panda_link0')
+    found = panda_fk.transform(HOME | values(answer.solution), 'panda_hand', 'panda_link0')
     down[:3, 3] = 0.45, 0, 0.35
     assert np.allclose(found @ matrix(tool.pose), down, atol=2e-4)
 
-
-# -- nodes of their own ----------------------------------------------------------------------
 
 def test_first_object_waits_for_the_base_pose_from_tf(node, start_node, client):
     """The object is in the frame of a link, whose pose depends on the base."""

@@ -1,4 +1,4 @@
-"""Messages of /tf, and a tf2_ros for nodes."""
+"""Messages of /tf, and tf2_ros or its stand-in for nodes."""
 
 from importlib.util import find_spec
 import os
@@ -10,7 +10,7 @@ from geometry_msgs.msg import TransformStamped
 from tf2_msgs.msg import TFMessage
 
 
-def let_find_tf2_ros(monkeypatch):
+def provide_tf2_ros(monkeypatch):
     """Make tf2_ros importable by nodes: the installed one, else a stand-in."""
     if find_spec('tf2_ros'):
         return

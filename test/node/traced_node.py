@@ -1,4 +1,4 @@
-"""The node; from SIGUSR1 to SIGUSR2 it prints which of its files ComputeIK requests pass."""
+"""The node; between SIGUSR1 and SIGUSR2 it logs the source files that ComputeIK requests use."""
 
 import json
 from pathlib import Path
@@ -9,43 +9,43 @@ import ros2_ik
 from ros2_ik.node import main
 
 ROOT = str(Path(ros2_ik.__file__).parent)
-ROOMS = f'{ROOT}/node/', f'{ROOT}/messages/'
-FIRST = f'{ROOT}/node/endpoints/endpoint.py'   # a request enters there, each time it goes on
+TRACED_FOLDERS = f'{ROOT}/node/', f'{ROOT}/messages/'
+ENDPOINT = f'{ROOT}/node/endpoints/endpoint.py'   # a request enters here, each time it resumes
 MARK = 'passes: '
 
 
 class Trace:
-    """Puts down which files a request passes; it is over when its coroutine returns."""
+    """Records the files that a request uses until its coroutine returns."""
 
     def __init__(self):
-        self.request, self.inside, self.passed = None, False, []
+        self.request, self.inside, self.files = None, False, []
 
     def call(self, frame, event, argument):
-        """See a function being called."""
+        """Trace a call of a function."""
         name = frame.f_code.co_filename
-        if not self.inside and name == FIRST and frame.f_code.co_name == 'answer':
+        if not self.inside and name == ENDPOINT and frame.f_code.co_name == 'answer':
             self.inside = True
             if frame is not self.request and 'ComputeIK' in type(
                     frame.f_locals['response']).__name__:
-                self.request, self.passed = frame, []
-            self._put(name)
-            return self.first
-        if self.inside and name.startswith(ROOMS):
-            self._put(name)
+                self.request, self.files = frame, []
+            self._add(name)
+            return self.outermost
+        if self.inside and name.startswith(TRACED_FOLDERS):
+            self._add(name)
         return None
 
-    def first(self, frame, event, argument):
-        """See the outermost function of a request return, or wait."""
+    def outermost(self, frame, event, argument):
+        """Trace the outermost function of a request, which returns or is suspended."""
         if event == 'return':
             self.inside = False
             if frame is self.request:
-                print(MARK + json.dumps(self.passed), file=sys.stderr, flush=True)
-        return self.first
+                print(MARK + json.dumps(self.files), file=sys.stderr, flush=True)
+        return self.outermost
 
-    def _put(self, name):
+    def _add(self, name):
         name = name.removeprefix(f'{ROOT}/')
-        if name not in self.passed:
-            self.passed.append(name)
+        if name not in self.files:
+            self.files.append(name)
 
 
 if __name__ == '__main__':

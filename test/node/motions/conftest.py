@@ -1,4 +1,4 @@
-"""One mock Panda and one node for this folder; each test starts with the arm at home."""
+"""One mock Panda and one node for this folder; motion tests start with the arm at home."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -7,20 +7,20 @@ import pytest
 
 if find_spec('rclpy'):
     from arm_harness import (
-        at_home,
         execute,
         FAST,
         HOME,
-        knows_the_robot,
         mock_robot,
         MockRobot,
+        move_home,
         Recorder,
-        set_usual,
+        set_standard_parameters,
         TRAJECTORIES,
+        wait_for_robot,
     )
     from node_harness import Client, eventually, NodeProcess, nodes
     from package_domain import client, domain  # noqa: F401
-    from scene_harness import empty
+    from scene_harness import clear_scene
     from servo_harness import Servo
 
     from ros2_ik.msg import Status
@@ -39,26 +39,27 @@ def node(client: 'Client', domain: int, mock: 'MockRobot',
     """Return a node that moves the mock robot."""
     with nodes(domain, tmp_path_factory.mktemp('node')) as start:
         node = start(**TRAJECTORIES, **FAST)
-        at_home(client)
+        move_home(client)
         yield node
 
 
 @pytest.fixture(scope='module', autouse=True)
-def usual(client: 'Client', node: 'NodeProcess', mock: 'MockRobot') -> Iterator[None]:
-    """Reset the parameters before each module; the mock robot must report no defect."""
-    set_usual(client, mock)
+def standard_parameters(client: 'Client', node: 'NodeProcess',
+                        mock: 'MockRobot') -> Iterator[None]:
+    """Reset all parameters before each module; the mock robot must report no defect."""
+    set_standard_parameters(client, mock)
     count = mock.text.count('defect')
     yield
     assert mock.text.count('defect') == count, mock.text
 
 
 @pytest.fixture
-def home(client: 'Client', usual: None) -> None:
+def home(client: 'Client', standard_parameters: None) -> None:
     """Move the arm home in an empty scene."""
-    knows_the_robot(client)
+    wait_for_robot(client)
     eventually(lambda: execute(client, HOME, avoid_collisions=False, velocity_scaling=1.0).status
                == Status.SUCCESS, 'the arm at home', 90.0)
-    empty(client)
+    clear_scene(client)
 
 
 @pytest.fixture
@@ -69,7 +70,6 @@ def record(home: None, record: 'Recorder') -> 'Recorder':
 
 @pytest.fixture
 def servo(client: 'Client', home: None, mock: 'MockRobot') -> 'Iterator[Servo]':
-    """Return a client of the servo."""
     servo = Servo(client, mock, False)
     yield servo
     servo.close()

@@ -1,10 +1,10 @@
-"""~/execute, and `execute` in compute_ik and the action: motions, and refusals with a reason."""
+"""~/execute, and the field `execute` of ~/compute_ik and the action: motions and refusals."""
 
 from action_msgs.msg import GoalStatus
-from arm_harness import ARM, execute, HOME, near
+from arm_harness import ARM, distance, execute, HOME
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject
-from node_harness import eventually, seed, stamped, values
+from node_harness import eventually, robot_state, stamped, values
 import numpy as np
 import pytest
 from scene_harness import applied, attached, box, change, diff, pose, state_holding
@@ -17,18 +17,18 @@ ASIDE = {'panda_joint1': 0.6, 'panda_joint4': -2.0}
 
 
 def test_execute_sends_one_trajectory_straight_in_joint_space(client, record):
-    """Valid for joint_trajectory_controller: all joints, rising times, at rest at the end."""
-    eventually(record.hears_trajectories, "the node's publisher")
+    """joint_trajectory_controller requires all joints, increasing times and rest at the end."""
+    eventually(record.has_trajectory_publisher, "the node's publisher")
     record.trajectories.clear()
     since = len(record)
     answer = execute(client, ASIDE)
     assert answer.status == Status.SUCCESS, answer.message
-    assert near(record.at(), ASIDE) < 1e-3
+    assert distance(record.read(), ASIDE) < 1e-3
     assert 0.5 < answer.motion_seconds < answer.seconds and not answer.contacts
     assert 'arrived' in answer.message
-    positions = record.way(since).positions
-    done = (positions[:, 0] - 0.0) / 0.6                 # all joints in step: a straight line
-    assert np.abs(positions[:, 3] - (HOME['panda_joint4'] + done * 0.35619)).max() < 2e-3
+    positions = record.motion(since).positions
+    progress = (positions[:, 0] - 0.0) / 0.6     # straight line: equal for all joints
+    assert np.abs(positions[:, 3] - (HOME['panda_joint4'] + progress * 0.35619)).max() < 2e-3
     assert np.abs(positions[:, [1, 2, 4, 5, 6]] - positions[0, [1, 2, 4, 5, 6]]).max() < 1e-4
     message, = record.trajectories
     assert tuple(message.joint_names) == ARM
@@ -39,22 +39,22 @@ def test_execute_sends_one_trajectory_straight_in_joint_space(client, record):
     positions, velocities, accelerations = (
         np.array([list(getattr(p, name)) for p in message.points])
         for name in ('positions', 'velocities', 'accelerations'))
-    assert near(positions[-1], ASIDE) < 1e-9 and (velocities[-1] == 0).all()
+    assert distance(positions[-1], ASIDE) < 1e-9 and (velocities[-1] == 0).all()
     assert (np.abs(velocities) <= np.array([2.175] * 4 + [2.61] * 3) + 1e-9).all()
     assert (np.abs(accelerations) <= 3 + 1e-9).all()
     assert np.abs(np.diff(np.vstack([list(HOME.values()), positions]), axis=0)).max() < 0.1
 
 
-def test_joint_without_a_controller_is_refused(client, record):
-    finger = record.listen()['panda_finger_joint1']
+def test_goal_of_a_joint_without_controller_is_refused(client, record):
+    finger = record.read_all()['panda_finger_joint1']
     assert execute(client, {**ASIDE, 'panda_finger_joint1': finger}).status == Status.SUCCESS
     answer = execute(client, {**HOME, 'panda_finger_joint1': finger + 0.02})
     assert answer.status == Status.CONTROL_FAILED
     assert "no controller moves joint 'panda_finger_joint1'" in answer.message
-    assert near(record.still(), ASIDE) < 1e-3
+    assert distance(record.wait_for_rest(), ASIDE) < 1e-3
 
 
-NO_SENSE = [     # joints, fields, status, words of the refusal
+MALFORMED_GOALS = [     # joints, fields, status, part of the message
     ({}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'names no joint'),
     ({'panda_joint9': 0.0}, {}, Status.INVALID_ROBOT_STATE, "'panda_joint9'"),
     ({'panda_joint1': float('nan')}, {}, Status.INVALID_ROBOT_STATE, 'is at nan'),
@@ -72,19 +72,19 @@ NO_SENSE = [     # joints, fields, status, words of the refusal
      'max_joint_change is nan')]
 
 
-def test_malformed_goals_are_refused_and_move_nothing(client, record):
+def test_malformed_goals_are_refused_without_motion(client, record):
     record.trajectories.clear()
-    for joints, fields, status, text in NO_SENSE:
+    for joints, fields, status, text in MALFORMED_GOALS:
         answer = execute(client, joints, **fields)
         assert answer.status == status and text in answer.message, answer.message
         assert answer.motion_seconds == 0
-    assert near(record.still(), {}) < 1e-3 and not record.trajectories
+    assert distance(record.wait_for_rest(), {}) < 1e-3 and not record.trajectories
 
 
 POST = box('post', 0.12, at=pose(0.29, 0.17, 0.55))      # beside the hand
 
 
-def test_obstacle_on_the_path_at_the_goal_or_at_the_start_is_refused(client, record):
+def test_motion_with_obstacle_on_path_at_goal_or_at_start_is_refused(client, record):
     applied(client, diff(POST))
     record.trajectories.clear()
     answer = execute(client, {'panda_joint1': 1.5})
@@ -98,25 +98,26 @@ def test_obstacle_on_the_path_at_the_goal_or_at_the_start_is_refused(client, rec
     applied(client, diff(box('post', 0.12, at=pose(0.307, 0.0, 0.55))))
     answer = execute(client, {'panda_joint1': -1.0})
     assert answer.status == Status.START_STATE_IN_COLLISION and 'post' in answer.message
-    assert near(record.still(), {}) < 1e-3
+    assert distance(record.wait_for_rest(), {}) < 1e-3
     free = execute(client, {'panda_joint1': 1.5}, avoid_collisions=False)
     assert 'the path was not checked for collisions' in free.message
     assert free.status == Status.SUCCESS, free.message
 
 
-def test_attached_object_counts_in_the_collision_check_of_a_motion(client, record):
-    """A stick hits an obstacle that the hand passes; a goal with attached objects is refused."""
+def test_attached_object_is_included_in_the_collision_check_of_a_motion(client, record):
+    """A stick hits an obstacle that the hand misses; a goal with attached objects is refused."""
     applied(client, diff(box('wall', 0.1, at=pose(0.2, 0.45, 0.5))))
-    far, touching = {'panda_joint1': 2.3}, ('panda_leftfinger', 'panda_rightfinger',
-                                            'panda_link7', 'panda_link8')
-    assert execute(client, far).status == Status.SUCCESS
+    goal = {'panda_joint1': 2.3}
+    touch_links = 'panda_leftfinger', 'panda_rightfinger', 'panda_link7', 'panda_link8'
+    assert execute(client, goal).status == Status.SUCCESS
     assert execute(client, HOME).status == Status.SUCCESS
-    stick = attached(box('stick', 0.3, at=pose(0, 0, 0.27), frame='panda_hand'), touch=touching)
-    answer = execute(client, {}, goal=state_holding(stick, at=far))
+    stick = attached(box('stick', 0.3, at=pose(0, 0, 0.27), frame='panda_hand'),
+                     touch=touch_links)
+    answer = execute(client, {}, goal=state_holding(stick, at=goal))
     assert answer.status == Status.INVALID_GOAL_CONSTRAINTS
     assert 'apply_planning_scene' in answer.message
     applied(client, diff(holding=[stick]))
-    answer = execute(client, far)
+    answer = execute(client, goal)
     applied(client, diff(holding=[attached(change('', CollisionObject.REMOVE), '')]))
     assert answer.status == Status.INVALID_MOTION_PLAN, answer.message
     assert "'stick'" in answer.message and "'wall'" in answer.message
@@ -125,7 +126,7 @@ def test_attached_object_counts_in_the_collision_check_of_a_motion(client, recor
 def test_motion_is_logged_with_its_controller_and_status(client, record, node):
     answer = execute(client, {'panda_joint1': 0.9}, group='arm', velocity_scaling=0.15)
     assert answer.status == Status.SUCCESS, answer.message
-    assert 'the scene is empty' in node.text and 'scene:=floor' in node.text     # at the start
+    assert 'the scene is empty' in node.text and 'scene:=floor' in node.text     # logged at start
     line = [line for line in node.text.splitlines() if 'motion by service execute' in line][-1]
     assert 'with arm_controller' in line and 'SUCCESS: arrived after' in line
 
@@ -137,110 +138,108 @@ def height(lower, upper):
         frame=HAND, normal=[0, 0, 1.0], bounds=Bounds(lower=[lower], upper=[upper]))]
 
 
-NEAR = {'costs': [function('joint_positions',
+NEAR_HOME = {'costs': [function('joint_positions',
     names=list(ARM), reference=[HOME[name] for name in ARM], bounds=Bounds(weight=[0.1]))],
     'timeout': Duration(sec=10)}
-BIG = {'max_joint_change': 9.0}
 
 
 @pytest.mark.parametrize(('action', 'band'), [(False, (0.3, 0.4)), (True, (0.7, 0.8))])
-def test_arm_moves_to_the_solution(client, record, panda_judge, action, band):
-    asked = {'constraints': height(*band), 'execute': True, **NEAR}
+def test_execute_field_moves_the_arm_to_the_solution(client, record, panda_fk, action, band):
+    fields = {'constraints': height(*band), 'execute': True, **NEAR_HOME}
     if action:
         assert client.set('velocity_scaling', 0.05).successful
-        goal = client.goal(**asked)
+        goal = client.goal(**fields)
         state, response = goal.result(60)
         assert client.set('velocity_scaling', 1.0).successful
         assert state == GoalStatus.STATUS_SUCCEEDED
-        assert any(told.phase == 'moving' for told in goal.feedback)
-        elapsed = [told.seconds for told in goal.feedback]
+        assert any(feedback.phase == 'moving' for feedback in goal.feedback)
+        elapsed = [feedback.seconds for feedback in goal.feedback]
         assert elapsed == sorted(elapsed) and elapsed[-1] > response.motion_seconds / 2
     else:
-        response = client.ik(**asked)
+        response = client.ik(**fields)
     assert response.status == Status.SUCCESS, response.message
     assert response.motion_seconds > 0 and 'arrived' in response.message
-    there = dict(zip(ARM, record.still(), strict=True))
+    joints = dict(zip(ARM, record.wait_for_rest(), strict=True))
     solution = values(response.solution)
-    assert max(abs(there[name] - solution[name]) for name in ARM) < 1e-3
-    z = panda_judge.transform(there, HAND, ROOT)[2, 3]
+    assert max(abs(joints[name] - solution[name]) for name in ARM) < 1e-3
+    z = panda_fk.transform(joints, HAND, ROOT)[2, 3]
     assert band[0] - 2e-3 <= z <= band[1] + 2e-3
 
 
-def test_nothing_moves_if_the_tip_is_detached_during_the_search(client, record):
-    """select='nearest' keeps searching until the timeout, so the scene can change meanwhile."""
+def test_motion_is_refused_if_the_tip_is_detached_during_the_search(client, record):
+    """With select='nearest' the search lasts until the timeout, so the scene can change."""
     peg = box('peg', 0.01, at=pose(0, 0, 0.12), frame=HAND, subframe_names=['tip'],
               subframe_poses=[pose(0, 0, 0.04)])
     applied(client, diff(holding=[attached(peg, HAND, ['panda_leftfinger', 'panda_rightfinger'])]))
     target, = client.fk(links=['peg/tip']).poses
     target.pose.position.z -= 0.05
-    asked = client.ik_later(targets=[target], tips=['peg/tip'], execute=True, select='nearest',
+    future = client.ik_async(targets=[target], tips=['peg/tip'], execute=True, select='nearest',
                             timeout=Duration(sec=2))
-    client.fk()     # answered after the search has begun
+    client.fk()     # its response shows that the search has begun
     applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')]))
-    assert not asked.done()
-    answer = client.wait(asked)
+    assert not future.done()
+    answer = client.wait(future)
     assert answer.status == Status.INVALID_MOTION_PLAN and answer.motion_seconds == 0
     assert "nothing was moved: frame 'peg/tip' was moved or removed" in answer.message
-    assert near(record.still(), {}) < 1e-3
+    assert distance(record.wait_for_rest(), {}) < 1e-3
 
 
-def turned(to):
-    """Return constraints for the arm at HOME with its first joint at `to`."""
-    reference = [to, *(HOME[name] for name in ARM[1:])]
+def first_joint_at(position):
+    """Return constraints: the arm at HOME with its first joint at a position [rad]."""
+    reference = [position, *(HOME[name] for name in ARM[1:])]
     return [function('joint_positions',
         names=list(ARM), reference=reference, bounds=Bounds(target=[0.0]))]
 
 
-def test_large_joint_change_needs_max_joint_change(client, record, panda_judge):
-    """Parameter max_jump bounds the change of each joint to 1 rad by default."""
-    before = record.still()
-    target = stamped(panda_judge.transform({**HOME, 'panda_joint1': 2.4}, HAND, ROOT), ROOT)
+def test_large_joint_change_needs_max_joint_change(client, record, panda_fk):
+    """By default, the parameter max_jump limits the change of each joint to 1 rad."""
+    before = record.wait_for_rest()
+    target = stamped(panda_fk.transform({**HOME, 'panda_joint1': 2.4}, HAND, ROOT), ROOT)
     arm = {'targets': [target], 'tips': [HAND], 'group': 'arm', 'timeout': Duration(sec=1)}
     response = client.ik(execute=True, **arm, joint_change_names=['panda_joint1'],
                          joint_changes=[0.1], max_joint_change=0.9)
     assert response.status == Status.NO_IK_SOLUTION, response.message
     assert 'panda_joint1: 0.1' in response.message
     assert 'a larger max_joint_change may allow one' in response.message
-    there = values(response.best_attempt)
-    assert abs(there['panda_joint1'] - before[0]) <= 0.1 + 1e-6
-    response = client.ik(constraints=turned(1.2), execute=True)
+    attempt = values(response.best_attempt)
+    assert abs(attempt['panda_joint1'] - before[0]) <= 0.1 + 1e-6
+    response = client.ik(constraints=first_joint_at(1.2), execute=True)
     assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED
     assert "'panda_joint1'" in response.message and 'parameter max_jump' in response.message
-    assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
-    response = client.ik(**arm)     # without a motion nothing is bounded
+    assert response.motion_seconds == 0 and np.abs(record.wait_for_rest() - before).max() < 1e-6
+    response = client.ik(**arm)     # no limit without a motion
     assert response.status == Status.SUCCESS
     assert 'largest joint change ' in response.message
-    response = client.ik(execute=True, **arm, **BIG)
+    response = client.ik(execute=True, **arm, max_joint_change=9.0)
     assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
 
 
 def test_joint_change_is_measured_from_the_current_joint_states(client, record):
-    """The search is bounded from the seed, the motion from where the arm is."""
-    response = client.ik(constraints=turned(0.9), execute=True, max_joint_change=0.5,
-                         seed=seed({'panda_joint1': 0.8}))
+    """The search is limited relative to the seed, the motion relative to the current state."""
+    response = client.ik(constraints=first_joint_at(0.9), execute=True, max_joint_change=0.5,
+                         seed=robot_state({'panda_joint1': 0.8}))
     assert response.status == Status.INVALID_GOAL_CONSTRAINTS, response.message
     assert ("joint 'panda_joint1' would move by 0.9; max_joint_change allows 0.5"
             in response.message)
-    assert near(record.still(), {}) < 1e-3
-    stands = {**HOME, 'panda_joint1': 1.5}
-    assert execute(client, stands).status == Status.SUCCESS
-    before = record.still()
-    asked = {'execute': True, 'seed': seed({name: HOME[name] for name in ARM}), 'group': 'arm'}
-    response = client.ik(constraints=turned(0.3), **asked)
+    assert distance(record.wait_for_rest(), {}) < 1e-3
+    assert execute(client, {**HOME, 'panda_joint1': 1.5}).status == Status.SUCCESS
+    before = record.wait_for_rest()
+    fields = {'execute': True, 'seed': robot_state(HOME), 'group': 'arm'}
+    response = client.ik(constraints=first_joint_at(0.3), **fields)
     assert response.status == Status.INVALID_GOAL_CONSTRAINTS, response.message
     assert "joint 'panda_joint1' would move by 1.2" in response.message
-    response = client.ik(constraints=turned(1.2), **asked)
+    response = client.ik(constraints=first_joint_at(1.2), **fields)
     assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED, response.message
     assert 'parameter max_jump unless the request sets it' in response.message
-    assert np.abs(record.still() - before).max() < 1e-6
-    response = client.ik(constraints=turned(0.9), **asked)
+    assert np.abs(record.wait_for_rest() - before).max() < 1e-6
+    response = client.ik(constraints=first_joint_at(0.9), **fields)
     assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
 
 
 def test_seed_that_contradicts_joint_states_is_refused(client, record):
-    """A solution for other finger positions than the measured ones could collide."""
+    """With the measured finger positions, the solution could collide."""
     response = client.ik(constraints=height(0.3, 0.4), execute=True, group='arm',
-                         seed=seed({'panda_finger_joint1': 0.035}))
+                         seed=robot_state({'panda_finger_joint1': 0.035}))
     assert response.status == Status.INVALID_ROBOT_STATE, response.message
     assert "joint 'panda_finger_joint1' is at 0." in response.message
     assert 'but the solution holds for 0.035' in response.message

@@ -1,8 +1,8 @@
-"""Other clients of the same controller have the right of way over our motions."""
+"""Commands of other clients to a controller take precedence over motions of the node."""
 
-from arm_harness import ARM, execute_later, HOME, knows_the_robot, stop
+from arm_harness import ARM, execute_async, HOME, stop, wait_for_robot
 from builtin_interfaces.msg import Duration
-from motion_requests import moving
+from motion_requests import start_motion
 from node_harness import eventually
 import numpy as np
 import pytest
@@ -21,88 +21,88 @@ def point(joints, seconds, velocities=(0.0,) * 7):
 
 
 @pytest.fixture
-def theirs(client, record):
-    """Return a publisher of another client that all subscribers have discovered."""
+def send_foreign(client, record):
+    """Return a function that sends a trajectory as another client, which the node receives."""
     publisher = client.node.create_publisher(JointTrajectory, TOPIC, 10)
-    eventually(lambda: publisher.get_subscription_count() >= 3, 'all listen')
+    eventually(lambda: publisher.get_subscription_count() >= 3, 'all subscribers')
 
     def send(*points, names=ARM):
         publisher.publish(JointTrajectory(joint_names=list(names), points=points))
-    # a subscriber may discover the publisher later than it is discovered, and miss a message
+    # a discovered subscriber may discover the publisher later, and miss a message
     eventually(lambda: send(point(HOME, 0.3)) or 'another client' in client.wait(
-        execute_later(client, HOME)).message, 'the node hears it')
-    free_again(client)
+        execute_async(client, HOME)).message, 'the refusal')
+    wait_until_released(client)
     record.trajectories.clear()
     yield send
     client.node.destroy_publisher(publisher)
 
 
 def commands(record):
-    """Return the trajectories that were sent to the arm."""
+    """Return the recorded trajectories of the arm."""
     return [message for message in record.trajectories if ARM[0] in message.joint_names]
 
 
-def goes_to(record, joints):
-    eventually(lambda: np.abs(record.at() - [joints[name] for name in ARM]).max() < 1e-3,
-               'the arm where they sent it')
-    record.still()
+def wait_until_at(record, joints):
+    eventually(lambda: np.abs(record.read() - [joints[name] for name in ARM]).max() < 1e-3,
+               'the arm at the foreign goal')
+    record.wait_for_rest()
 
 
-def free_again(client):
-    eventually(lambda: client.wait(execute_later(client, HOME)).status == Status.SUCCESS,
-               'a motion after it')
+def wait_until_released(client):
+    eventually(lambda: client.wait(execute_async(client, HOME)).status == Status.SUCCESS,
+               'a motion')
 
 
-def test_trajectory_of_another_client_ends_a_motion(client, record, theirs, node):
-    asked = moving(client, record, 'execute', 0.1, velocity_scaling=0.2)
+def test_trajectory_of_another_client_ends_a_motion(client, record, send_foreign, node):
+    motion = start_motion(client, record, 'execute', 0.1, velocity_scaling=0.2)
     sent = len(commands(record))
-    theirs(point(ELSEWHERE, 2))
-    answer = asked.answer()
+    send_foreign(point(ELSEWHERE, 2))
+    answer = motion.response()
     assert answer.status == Status.CONTROL_FAILED, answer.message
     assert "another client sends commands to controller 'arm_controller'" in answer.message
-    goes_to(record, ELSEWHERE)
-    assert len(commands(record)) == sent + 1, 'something was sent after theirs'
+    wait_until_at(record, ELSEWHERE)
+    assert len(commands(record)) == sent + 1, 'a command followed the foreign command'
     line = [line for line in node.text.splitlines() if 'motion by service execute' in line][-1]
     assert 'CONTROL_FAILED' in line and 'with arm_controller' in line
 
 
-def test_trajectory_with_missing_joints_brakes_a_motion(client, record, theirs):
-    """The controller refuses it, and would go on with the motion."""
-    asked = moving(client, record, 'execute', 0.1, velocity_scaling=0.2)
-    left_out = point(ELSEWHERE, 2)
-    left_out.positions, left_out.velocities = left_out.positions[:6], left_out.velocities[:6]
-    theirs(left_out, names=ARM[:6])
-    answer = asked.answer()
+def test_partial_trajectory_of_another_client_brakes_a_motion(client, record, send_foreign):
+    """The controller may refuse the trajectory, and would then continue the motion."""
+    motion = start_motion(client, record, 'execute', 0.1, velocity_scaling=0.2)
+    partial = point(ELSEWHERE, 2)
+    partial.positions, partial.velocities = partial.positions[:6], partial.velocities[:6]
+    send_foreign(partial, names=ARM[:6])
+    answer = motion.response()
     assert answer.status == Status.CONTROL_FAILED, answer.message
     assert 'that it may refuse' in answer.message
-    record.still()
-    assert record.at()[0] < 1.5
+    record.wait_for_rest()
+    assert record.read()[0] < 1.5
 
 
-def test_no_motion_starts_while_a_trajectory_of_another_client_lasts(client, record, theirs):
-    """The arm stands meanwhile: the first point is its current position."""
-    theirs(point(HOME, 3), point(ELSEWHERE, 4))
-    knows_the_robot(client)   # an answer: the node has taken what was sent before
-    # for a moment after its own motion the node does not know that the arm stands
+def test_motion_is_refused_during_a_trajectory_of_another_client(client, record, send_foreign):
+    """The arm is at rest at first: the first point is its current position."""
+    send_foreign(point(HOME, 3), point(ELSEWHERE, 4))
+    wait_for_robot(client)   # its response shows that the node has received the trajectory
+    # shortly after its own motion the node does not know yet that the arm is at rest
     answer = eventually(lambda: 'another client' in (found := client.wait(
-        execute_later(client, {'panda_joint1': 1.0}))).message and found, 'a refusal')
+        execute_async(client, {'panda_joint1': 1.0}))).message and found, 'a refusal')
     assert answer.status == Status.CONTROL_FAILED, answer.message
-    goes_to(record, ELSEWHERE)
+    wait_until_at(record, ELSEWHERE)
     assert len(commands(record)) == 1
-    free_again(client)
+    wait_until_released(client)
 
 
-def test_no_motion_starts_while_another_client_swings_the_arm(client, record, theirs):
-    """The arm stands for a moment at each turning point."""
-    theirs(*(point({**HOME, 'panda_joint1': 0.1 * (1 - np.cos(4 * moment))}, 0.5 + moment,
+def test_motion_is_refused_while_another_client_swings_the_arm(client, record, send_foreign):
+    """The arm is at rest for a moment at each turning point."""
+    send_foreign(*(point({**HOME, 'panda_joint1': 0.1 * (1 - np.cos(4 * moment))}, 0.5 + moment,
                    [0.4 * np.sin(4 * moment), *[0.0] * 6])
              for moment in np.linspace(0.0, 2 * np.pi, 252).tolist()))
-    eventually(lambda: record.at()[0] > 0.1, 'the arm swings')
-    eventually(lambda: 'no motion was stopped: joint' in (told := stop(client)).message
-               and not told.success, 'a stop that says what it cannot stop')
+    eventually(lambda: record.read()[0] > 0.1, 'the arm swings')
+    eventually(lambda: 'no motion was stopped: joint' in (reply := stop(client)).message
+               and not reply.success, 'a stop that names the moving joint')
     for _ in range(2):
-        answer = client.wait(execute_later(client, ELSEWHERE))
+        answer = client.wait(execute_async(client, ELSEWHERE))
         assert answer.status == Status.CONTROL_FAILED, answer.message
-        # it is seen to swing before the check of the way, or after
+        # the swinging is detected before the path check, or after it
         assert 'nothing was moved' in answer.message or 'nothing was sent' in answer.message
     assert len(commands(record)) == 1

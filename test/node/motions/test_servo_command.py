@@ -1,4 +1,4 @@
-"""`ros2_ik servo`: keyboard and gamepad move the tip."""
+"""The command `ros2_ik servo` with a keyboard and a gamepad."""
 
 import os
 import pty
@@ -13,14 +13,14 @@ from sensor_msgs.msg import Joy
 from servo_harness import FRAMES, PERIOD, TIP
 
 
-def command(domain, *words, **options):
+def start_command(domain, *words, **options):
     return subprocess.Popen(
         [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ros2_ik', 'servo', *words],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, **options)
 
 
-def begins(servo):
+def wait_for_twists(servo):
     """Wait until the command has switched the servo on and publishes twists."""
     eventually(lambda: servo.statuses and servo.statuses[-1].mode == 'twist'
                and servo.client.node.count_publishers('ros2_ik/servo/twist'), 'the servo')
@@ -28,35 +28,35 @@ def begins(servo):
 
 @pytest.mark.slow
 def test_held_key_moves_the_tip(domain, servo):
-    mine, its = pty.openpty()
-    before = servo.rest()
-    with command(domain, '--tip', TIP, '--speed', '0.1', stdin=its) as process:
+    keyboard, terminal = pty.openpty()
+    before = servo.wait_for_rest()
+    with start_command(domain, '--tip', TIP, '--speed', '0.1', stdin=terminal) as process:
         try:
-            begins(servo)
-            assert np.abs(servo.rest() - before).max() < 1e-9
-            with repeating(lambda: os.write(mine, b'a'), 0.1):
+            wait_for_twists(servo)
+            assert np.abs(servo.wait_for_rest() - before).max() < 1e-9
+            with repeating(lambda: os.write(keyboard, b'a'), 0.1):
                 eventually(lambda: FRAMES.tip(servo.q()).translation[1]
                            > FRAMES.tip(before).translation[1] + 0.02, 'motion')
-            way = FRAMES.tip(servo.rest()).translation - FRAMES.tip(before).translation
-            assert np.abs(way[[0, 2]]).max() < 2e-3
-            os.write(mine, b'x')
+            moved = FRAMES.tip(servo.wait_for_rest()).translation - FRAMES.tip(before).translation
+            assert np.abs(moved[[0, 2]]).max() < 2e-3
+            os.write(keyboard, b'x')
             text = process.communicate(timeout=20)[0]
             assert process.returncode == 0, text
         finally:
             process.kill()
-            os.close(mine)
-            os.close(its)
+            os.close(keyboard)
+            os.close(terminal)
     assert servo.switch('off').message == 'the servo was off'
 
 
 @pytest.mark.slow
 def test_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
-    with command(domain, '--joy', '/joy', stdin=subprocess.DEVNULL) as process:
+    with start_command(domain, '--joy', '/joy', stdin=subprocess.DEVNULL) as process:
         try:
-            begins(servo)
-            before, joy = servo.rest(), Joy(axes=[0.0, 1.0, 0, 0, 0], buttons=[0] * 8)
+            wait_for_twists(servo)
+            before, joy = servo.wait_for_rest(), Joy(axes=[0.0, 1.0, 0, 0, 0], buttons=[0] * 8)
             with servo.client.publishing('/joy', joy, PERIOD):
-                assert np.abs(servo.rest() - before).max() < 0.01
+                assert np.abs(servo.wait_for_rest() - before).max() < 0.01
                 joy.buttons[4] = 1
                 eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
             process.send_signal(signal.SIGINT)
@@ -66,5 +66,5 @@ def test_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
 
 
 def test_servo_command_without_a_terminal_is_refused(domain):
-    with command(domain, stdin=subprocess.DEVNULL) as process:
+    with start_command(domain, stdin=subprocess.DEVNULL) as process:
         assert process.wait(20) == 2 and 'stdin is not a terminal' in process.stdout.read()

@@ -1,6 +1,6 @@
-"""Straight motions of the tip: on the line, or refused with a reason."""
+"""Straight motions of the tip: deviation from the line, stops and refusals."""
 
-from arm_harness import HOME, near, stop
+from arm_harness import distance, HOME, stop
 from node_harness import eventually, stamped
 import numpy as np
 import pinocchio as pin
@@ -13,89 +13,89 @@ from ros2_ik.msg import Function, Status
 SHIFT = np.array([0.05, 0.25, -0.1])
 
 
-def place(positions):
-    """Return the tip's pose (4, 4) by Pinocchio alone."""
+def tip_pose(positions):
+    """Return the pose of the tip (4, 4) by Pinocchio alone."""
     return FRAMES.tip(np.asarray(positions)).homogeneous
 
 
-def goal_at(shift, turn=0.0):
-    """Return the pose at home, shifted [m] and turned about its z axis [rad]."""
-    T = place(list(HOME.values()))
+def shifted_goal(shift, angle=0.0):
+    """Return the pose at HOME, shifted [m] and rotated about its z axis [rad]; as (4, 4), too."""
+    T = tip_pose(list(HOME.values()))
     T[:3, 3] += shift
-    T[:3, :3] = T[:3, :3] @ pin.exp3(np.array([0.0, 0.0, turn]))
+    T[:3, :3] = T[:3, :3] @ pin.exp3(np.array([0.0, 0.0, angle]))
     return stamped(T), T
 
 
-def off_the_line(ways, T_end):
-    """Return the largest distance [m] and rotation [rad] of the tip from the line."""
-    T = place(list(HOME.values()))
-    way = T_end[:3, 3] - T[:3, 3]
-    turned = pin.log3(T[:3, :3].T @ T_end[:3, :3])
-    far, off = 0.0, 0.0
-    for positions in ways:
-        at = place(positions)
-        part = (at[:3, 3] - T[:3, 3]) @ way / (way @ way)
-        far = max(far, np.linalg.norm(at[:3, 3] - T[:3, 3] - part * way))
-        wanted = T[:3, :3] @ pin.exp3(part * turned)
-        off = max(off, np.linalg.norm(pin.log3(wanted.T @ at[:3, :3])))
-    return far, off
+def line_deviation(states, T_end):
+    """Return the largest deviation of the tip from the line, in position [m] and angle [rad]."""
+    T = tip_pose(list(HOME.values()))
+    line = T_end[:3, 3] - T[:3, 3]
+    rotation = pin.log3(T[:3, :3].T @ T_end[:3, :3])
+    distance, angle = 0.0, 0.0
+    for positions in states:
+        tip = tip_pose(positions)
+        s = (tip[:3, 3] - T[:3, 3]) @ line / (line @ line)
+        distance = max(distance, np.linalg.norm(tip[:3, 3] - T[:3, 3] - s * line))
+        expected = T[:3, :3] @ pin.exp3(s * rotation)
+        angle = max(angle, np.linalg.norm(pin.log3(expected.T @ tip[:3, :3])))
+    return distance, angle
 
 
 def test_straight_goal_keeps_the_tip_on_the_line(client, record):
-    target, T = goal_at(SHIFT, turn=0.4)
+    target, T = shifted_goal(SHIFT, angle=0.4)
     since = len(record)
     answer = client.ik(targets=[target], tips=[TIP], execute=True, straight=True, tip_speed=0.2)
     assert answer.status == Status.SUCCESS, answer.message
-    times, ways, _ = record.way(since)
-    assert np.linalg.norm(place(record.still())[:3, 3] - T[:3, 3]) < 1e-3
-    far, off = off_the_line(ways, T)
-    assert far < 1.5e-3 and off < 1.5e-2
-    places = np.array([place(positions)[:3, 3] for positions in ways])
-    window = 10     # of so many messages, as stamps tremble
-    speeds = np.linalg.norm(places[window:] - places[:-window], axis=1) / (
+    times, states, _ = record.motion(since)
+    assert np.linalg.norm(tip_pose(record.wait_for_rest())[:3, 3] - T[:3, 3]) < 1e-3
+    deviation, angle = line_deviation(states, T)
+    assert deviation < 1.5e-3 and angle < 1.5e-2
+    tips = np.array([tip_pose(positions)[:3, 3] for positions in states])
+    window = 10     # messages per mean, as stamps jitter
+    speeds = np.linalg.norm(tips[window:] - tips[:-window], axis=1) / (
         times[window:] - times[:-window])
     assert 0.19 < speeds.max() < 0.205
-    assert (np.diff((places - places[0]) @ SHIFT) > -1e-4).all()    # nowhere back
-    # without `straight` it does not keep to the line: the test can tell
+    assert (np.diff((tips - tips[0]) @ SHIFT) > -1e-4).all()    # never backwards
+    # without `straight` the tip leaves the line, so this test can fail
     since = len(record)
-    assert client.ik(targets=[stamped(place(list(HOME.values())))], tips=[TIP],
+    assert client.ik(targets=[stamped(tip_pose(list(HOME.values())))], tips=[TIP],
                      execute=True).status == Status.SUCCESS
-    assert off_the_line(record.way(since)[1], T)[0] > 5e-3
+    assert line_deviation(record.motion(since)[1], T)[0] > 5e-3
 
 
-def test_obstacle_on_the_line_is_named(client, record):
-    target, _ = goal_at(SHIFT)
-    middle = place(list(HOME.values()))[:3, 3] + SHIFT / 2
+def test_straight_goal_through_an_obstacle_is_refused_and_names_it(client, record):
+    target, _ = shifted_goal(SHIFT)
+    middle = tip_pose(list(HOME.values()))[:3, 3] + SHIFT / 2
     applied(client, diff(box('post', 0.04, at=pose(*middle))))
     record.trajectories.clear()
     answer = client.ik(targets=[target], tips=[TIP], execute=True, straight=True)
     assert answer.status != Status.SUCCESS and "'post'" in answer.message, answer.message
     assert 'breaks at' in answer.message and not answer.solution.joint_state.name
-    assert not record.trajectories and near(record.still(), {}) < 1e-3
+    assert not record.trajectories and distance(record.wait_for_rest(), {}) < 1e-3
 
 
-@pytest.mark.parametrize('far', [0.03, 0.2])
-def test_stop_brakes_on_the_line(client, record, far):
-    """Also while a joint reverses on the way."""
-    target, T = goal_at((0.0, 0.45, 0.0))
+@pytest.mark.parametrize('traveled', [0.03, 0.2])     # from the start [m]
+def test_stop_brakes_on_the_line(client, record, traveled):
+    """The stop may come while a joint reverses."""
+    target, T = shifted_goal((0.0, 0.45, 0.0))
     since = len(record)
-    asked = client.ik_later(targets=[target], tips=[TIP], execute=True, straight=True,
-                            tip_speed=0.15, max_joint_change=3.0)
-    start = place(list(HOME.values()))[:3, 3]
-    eventually(lambda: np.linalg.norm(place(record.at())[:3, 3] - start) > far, 'the arm moves')
+    future = client.ik_async(targets=[target], tips=[TIP], execute=True, straight=True,
+                             tip_speed=0.15, max_joint_change=3.0)
+    start = tip_pose(list(HOME.values()))[:3, 3]
+    eventually(lambda: np.linalg.norm(tip_pose(record.read())[:3, 3] - start) > traveled, 'motion')
     assert stop(client).success
-    answer = client.wait(asked)
+    answer = client.wait(future)
     assert answer.status == Status.PREEMPTED and 'stopped on the way' in answer.message
-    rest = place(record.still())[:3, 3] - start
-    assert far < rest[1] < far + 0.08
-    assert off_the_line(record.way(since)[1], T)[0] < 5e-3
-    times, positions, _ = record.way(since)
+    rest = tip_pose(record.wait_for_rest())[:3, 3] - start
+    assert traveled < rest[1] < traveled + 0.08
+    assert line_deviation(record.motion(since)[1], T)[0] < 5e-3
+    times, positions, _ = record.motion(since)
     speeds = np.abs(np.diff(positions, axis=0)) / np.diff(times)[:, None]
     assert speeds.max() < 2.2
 
 
-def test_malformed_straight_requests_are_refused(client, usual):
-    target, _ = goal_at(SHIFT)
+def test_malformed_straight_goals_are_refused(client, standard_parameters):
+    target, _ = shifted_goal(SHIFT)
     for fields, text in (
             ({'tip_speed': -1.0}, 'tip_speed is -1'), ({'tip_speed': np.nan}, 'tip_speed is nan'),
             ({'tip_speed': 0.05, 'straight': False}, 'tip_speed is 0.05, but straight is false'),
@@ -107,7 +107,7 @@ def test_malformed_straight_requests_are_refused(client, usual):
         assert text in answer.message
 
 
-def test_line_beyond_max_joint_change_is_refused(client, record):
-    target, _ = goal_at(SHIFT)
+def test_straight_goal_beyond_max_joint_change_is_refused(client, record):
+    target, _ = shifted_goal(SHIFT)
     answer = client.ik(targets=[target], tips=[TIP], straight=True, max_joint_change=0.1)
     assert answer.status != Status.SUCCESS and 'max_joint_change' in answer.message

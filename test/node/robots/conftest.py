@@ -16,7 +16,7 @@ DEFAULTS: dict[str, Any] = {
 
 @pytest.fixture(scope='package')
 def node(domain: int, tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[NodeProcess]':
-    """Return the node."""
+    """Return a node without a robot, which also offers MoveIt's service names."""
     with nodes(domain, tmp_path_factory.mktemp('node')) as start:
         yield start(moveit_names=True)
 

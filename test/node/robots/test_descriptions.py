@@ -1,12 +1,11 @@
 """New, changed and malformed robot descriptions, and /diagnostics."""
 
-
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from moveit_msgs.msg import PlanningScene
 from node_harness import eventually, reachable
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from scene_harness import apply, check
+from scene_harness import apply_scene, check_state
 from small_arm import URDF
 from std_msgs.msg import Bool, String
 
@@ -16,14 +15,13 @@ from ros2_ik.srv import GetPlanningScene
 
 
 @pytest.fixture(scope='module')
-def health(client):
-    """Return a function that waits for a status of one part in /diagnostics."""
+def wait_for_status(client):
+    """Return a function that waits until one part of /diagnostics fulfils a condition."""
     latest = {}
 
-    def take(message):
+    def receive(message):
         latest.update({status.name.split(': ')[1]: status for status in message.status})
-
-    subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', take, 10)
+    subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', receive, 10)
 
     def wait(part, condition):
         def found():
@@ -40,8 +38,8 @@ def ur5():
     return Robot.load('ur5')
 
 
-def refused(client, node, text, topic='robot_description'):
-    """Publish a description and return the new log line that refuses it."""
+def wait_for_refusal(client, node, text, topic='robot_description'):
+    """Publish a description; return the log line that refuses it."""
     before = node.text.count('refused')
     client.publish(topic, String(data=text), latched=True)
     eventually(lambda: node.text.count('refused') > before, 'a refusal')
@@ -50,7 +48,7 @@ def refused(client, node, text, topic='robot_description'):
 
 @pytest.fixture(scope='module')
 def ready(client):
-    """Return the values of ~/ready; a subscription receives the latched one, too."""
+    """Return the received values of ~/ready, including the latched value."""
     values = []
     subscription = client.node.create_subscription(
         Bool, 'ros2_ik/ready', lambda message: values.append(message.data),
@@ -59,37 +57,37 @@ def ready(client):
     client.node.destroy_subscription(subscription)
 
 
-def test_requests_before_a_description_are_refused(client, node, health, ready):
+def test_requests_before_a_description_are_refused(client, node, wait_for_status, ready):
     eventually(lambda: ready == [False], 'not ready')
     for response in (client.ik(), client.fk()):
         assert response.status == Status.INVALID_ROBOT_STATE
         assert 'no robot yet' in response.message and 'robot_description' in response.message
-    response = apply(client, PlanningScene(is_diff=True))
+    response = apply_scene(client, PlanningScene(is_diff=True))
     assert not response.success and 'there is no robot yet' in response.message
     response = client.call(GetPlanningScene, 'ros2_ik/get_planning_scene',
                            GetPlanningScene.Request())
-    assert response.status == check(client).status == Status.INVALID_ROBOT_STATE
-    status, _ = health('robot', lambda status, _: True)
+    assert response.status == check_state(client).status == Status.INVALID_ROBOT_STATE
+    status, _ = wait_for_status('robot', lambda status, _: True)
     assert status.level == DiagnosticStatus.ERROR and status.message == 'no robot yet'
     assert status.name == '/ros2_ik: robot' and status.hardware_id == '/ros2_ik'
-    status, _ = health('joint_states', lambda status, _: True)
+    status, _ = wait_for_status('joint_states', lambda status, _: True)
     assert status.level == DiagnosticStatus.WARN and status.message == 'none received'
 
 
-def test_volatile_publisher_is_logged_and_malformed_description_is_named_in_the_reply(
+def test_volatile_publisher_and_malformed_description_are_named_in_replies(
         client, node, panda):
     publisher = client.node.create_publisher(String, 'robot_description', 1)
     publisher.publish(String(data=panda.urdf))
     eventually(lambda: 'incompatible QoS' in node.text and 'DURABILITY' in node.text, 'a warning')
     assert 'transient_local' in client.ik().message
     client.node.destroy_publisher(publisher)
-    refused(client, node, '<robot name="x"><link name="a"/>')
+    wait_for_refusal(client, node, '<robot name="x"><link name="a"/>')
     assert 'not well-formed' in client.ik().message
 
 
 def test_new_description_replaces_the_robot(client, node, panda, ur5, ready):
     for robot, tip in ((panda, 'panda_hand_tcp'), (ur5, 'tool0'), (panda, 'panda_hand_tcp')):
-        client.describe(robot)
+        client.publish_robot(robot)
         response = client.ik(targets=[reachable(robot, tip)])
         assert response.status == Status.SUCCESS, response.message
         assert set(response.solution.joint_state.name) <= set(robot.joint_names)
@@ -97,52 +95,52 @@ def test_new_description_replaces_the_robot(client, node, panda, ur5, ready):
 
 
 def test_repeated_description_is_ignored(client, node, panda):
-    client.describe(panda)
-    swaps = node.text.count("robot 'panda'")
+    client.publish_robot(panda)
+    count = node.text.count("robot 'panda'")
     for _ in range(5):
         client.publish('robot_description', String(data=panda.urdf), latched=True)
         assert client.ik().message.startswith('there is no target')
-    assert node.text.count("robot 'panda'") == swaps
+    assert node.text.count("robot 'panda'") == count
 
 
 @pytest.fixture
 def described(client, node, panda):
-    """Return the node with the Panda."""
-    client.describe(panda)
+    client.publish_robot(panda)
     return node
 
 
 def test_malformed_description_keeps_the_old_robot(client, described, panda):
-    line = refused(client, described, URDF.replace('<child link="hand"/>', '<child link="hnad"/>'))
+    line = wait_for_refusal(client, described, URDF.replace('<child link="hand"/>',
+                                                            '<child link="hnad"/>'))
     assert 'hnad' in line and "robot 'panda' stays" in line
     assert client.ik(targets=[reachable(panda, 'panda_hand_tcp')]).status == Status.SUCCESS
 
 
 def test_malformed_srdf_keeps_the_old_robot(client, described, panda):
-    line = refused(client, described, '<robot name="panda"><group', 'robot_description_semantic')
+    line = wait_for_refusal(client, described, '<robot name="panda"><group',
+                            'robot_description_semantic')
     assert 'SRDF' in line and "robot 'panda' stays" in line
     assert client.ik(group='arm').message.startswith('there is no target')
 
 
-# -- diagnostics ---------------------------------------------------------------------------------
-
-def test_diagnostics_report_a_refused_description(client, health, panda):
-    client.describe(panda)
-    _, values = health('robot', lambda status, values: status.level == DiagnosticStatus.OK
+def test_diagnostics_report_a_refused_description(client, wait_for_status, panda):
+    client.publish_robot(panda)
+    _, values = wait_for_status('robot', lambda status, values: status.level == DiagnosticStatus.OK
                        and values['robot'] == 'panda')
     assert values['groups'] == 'arm, hand, arm_and_hand'
     client.publish('robot_description', String(data='<robot'), latched=True)
-    status, values = health('robot', lambda status, _: status.level == DiagnosticStatus.WARN)
+    status, values = wait_for_status(
+        'robot', lambda status, _: status.level == DiagnosticStatus.WARN)
     assert 'refused' in status.message and values['robot'] == 'panda'
     assert 'not well-formed' in values['refused description']
     client.publish('robot_description', String(data=panda.urdf), latched=True)
-    health('robot', lambda status, _: status.level == DiagnosticStatus.OK)
+    wait_for_status('robot', lambda status, _: status.level == DiagnosticStatus.OK)
 
 
-def test_diagnostics_report_fresh_and_stale_joint_states(client, health):
+def test_diagnostics_report_fresh_and_stale_joint_states(client, wait_for_status):
     def fresh(status, _):
-        client.joint_states({'panda_joint1': 0.1})
+        client.publish_joint_states({'panda_joint1': 0.1})
         return status.level == DiagnosticStatus.OK
-    _, values = health('joint_states', fresh)
+    _, values = wait_for_status('joint_states', fresh)
     assert float(values['age [s]']) < 1.0
-    health('joint_states', lambda status, _: status.level == DiagnosticStatus.STALE)
+    wait_for_status('joint_states', lambda status, _: status.level == DiagnosticStatus.STALE)

@@ -1,4 +1,4 @@
-"""~/solve_constrained_ik over DDS: results, feedback, cancellation, many goals."""
+"""~/solve_constrained_ik over DDS: results, feedback, cancellation, concurrent goals."""
 
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
@@ -12,11 +12,11 @@ TIP = 'panda_hand_tcp'
 LONG = Duration(sec=9)
 
 
-def test_goal_returns_a_solution_that_holds_in_yourdfpy(client, panda, panda_judge):
+def test_goal_returns_a_solution_at_the_target(client, panda, panda_fk):
     target = reachable(panda, TIP, 1)
     state, result = client.goal(targets=[target]).result()
     assert (state, result.status) == (GoalStatus.STATUS_SUCCEEDED, Status.SUCCESS)
-    T = panda_judge.transform(values(result.solution), TIP, panda.root_frame)
+    T = panda_fk.transform(values(result.solution), TIP, panda.root_frame)
     assert np.abs(T - matrix(target.pose)).max() < 2e-4
     assert result.position_errors[0] < 1e-5 and result.solver and not result.explanation
     assert not result.best_attempt.joint_state.name
@@ -37,14 +37,14 @@ def test_feedback_of_a_failing_search_never_gets_worse(client, panda):
     assert result.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
     assert result.best_attempt.joint_state.name and not result.solution.joint_state.name
     assert 'NO_IK_SOLUTION' in result.explanation or 'TIMED_OUT' in result.explanation
-    told = [f for f in goal.feedback
-            if f.phase == 'searching' and f.best_attempt.joint_state.name]
-    assert len(told) >= 3
-    assert all(len(f.position_errors) == 1 for f in told)
-    for before, after in zip(told, told[1:], strict=False):
+    reports = [f for f in goal.feedback
+               if f.phase == 'searching' and f.best_attempt.joint_state.name]
+    assert len(reports) >= 3
+    assert all(len(f.position_errors) == 1 for f in reports)
+    for before, after in zip(reports, reports[1:], strict=False):
         assert before.seconds < after.seconds and before.iterations <= after.iterations
         assert before.restarts <= after.restarts
-    errors = [error(f) for f in told]
+    errors = [error(f) for f in reports]
     assert all(after <= before * (1 + 1e-9) for before, after in zip(errors, errors[1:],
                                                                      strict=False))
     assert error(result) <= errors[-1] * (1 + 1e-9)
@@ -54,27 +54,26 @@ def error(message):
     return np.hypot(message.position_errors[0], message.orientation_errors[0])
 
 
-def test_cancelled_search_returns_its_best_attempt(client, panda, panda_judge):
-    """The reported errors are those of the best attempt."""
+def test_cancelled_search_returns_its_best_attempt(client, panda, panda_fk):
     target = unreachable()
-    goal = client.goal(targets=[target], timeout=LONG).searching()
-    answer = goal.cancel()
-    assert len(answer.goals_canceling) == 1
+    goal = client.goal(targets=[target], timeout=LONG).wait_for_feedback()
+    response = goal.cancel()
+    assert len(response.goals_canceling) == 1
     state, result = goal.result()
     assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.PREEMPTED)
     assert 'cancelled' in result.message
-    T = panda_judge.transform(values(result.best_attempt), TIP, panda.root_frame)
+    T = panda_fk.transform(values(result.best_attempt), TIP, panda.root_frame)
     distance = np.linalg.norm(T[:3, 3] - matrix(target.pose)[:3, 3])
     assert abs(distance - result.position_errors[0]) < 1e-6
 
 
-def test_goal_cancelled_before_the_first_report_returns_the_attempt_of_its_worker(client, panda):
-    """The node's thread runs no part of a search by another solver than lm."""
+def test_goal_cancelled_right_after_its_start_returns_a_best_attempt(client, panda):
+    """Searches by solvers other than lm run only in workers."""
     iterations = []
     for _ in range(5):
         goal = client.goal(targets=[unreachable()], solver='sqp', timeout=LONG)
         goal.handle()
-        client.fk(state=neutral(panda))     # answered after the search was sent to the worker
+        client.fk(state=neutral(panda))     # its response shows that a worker has the search
         goal.cancel()
         state, result = goal.result()
         assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.PREEMPTED)
@@ -84,8 +83,8 @@ def test_goal_cancelled_before_the_first_report_returns_the_attempt_of_its_worke
     assert any(iterations)
 
 
-def test_cancelled_search_returns_a_solution_found_before(client, panda):
-    """select='nearest' keeps searching after the first solution."""
+def test_cancelled_search_returns_a_solution_found_earlier(client, panda):
+    """With select='nearest' the search continues after the first solution."""
     goal = client.goal(targets=[reachable(panda, TIP, 2)], select='nearest', timeout=LONG)
     eventually(lambda: any(f.position_errors and f.position_errors[0] < 1e-5
                            for f in list(goal.feedback)), 'a solution')
@@ -95,39 +94,39 @@ def test_cancelled_search_returns_a_solution_found_before(client, panda):
     assert result.solution.joint_state.name
 
 
-def test_long_goals_share_the_worker_and_delay_no_short_ones(client, panda):
-    """There is one worker."""
-    long = [client.goal(targets=[unreachable()], timeout=Duration(sec=2)).searching()
-            for _ in range(3)]
-    for number in range(5):     # each has its own result
+def test_long_goals_share_the_worker_with_short_requests(client, panda):
+    """The node has one worker."""
+    long_goals = [client.goal(targets=[unreachable()], timeout=Duration(sec=2)).wait_for_feedback()
+                  for _ in range(3)]
+    for number in range(5):
         target = reachable(panda, TIP, number)
         state, result = client.goal(targets=[target]).result()
         assert (state, result.status) == (GoalStatus.STATUS_SUCCEEDED, Status.SUCCESS)
-        alone = client.ik(targets=[target])
+        response = client.ik(targets=[target])
         assert np.allclose(result.solution.joint_state.position,
-                           alone.solution.joint_state.position)
+                           response.solution.joint_state.position)
         assert client.ik(targets=[target], solutions=4).status == Status.SUCCESS
-    for goal in long:
+    for goal in long_goals:
         _, result = goal.result()
         assert result.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
         assert result.seconds > 1.9
 
 
-def test_cancel_right_after_the_goal_is_answered(client, panda):
-    """The goal may be queued, in its first slice, or finished."""
+def test_cancel_right_after_sending_cancels_or_finishes_the_goal(client, panda):
+    """The goal may be waiting, in its first slice, or finished."""
     for number in range(20):
         goal = client.goal(**({'targets': [reachable(panda, TIP, number)]} if number % 2 else
                               {'targets': [unreachable()], 'timeout': LONG}))
-        answer, (state, result) = goal.cancel(), goal.result()
-        if answer.goals_canceling:
+        response, (state, result) = goal.cancel(), goal.result()
+        if response.goals_canceling:
             assert state == GoalStatus.STATUS_CANCELED
             assert result.status in (Status.PREEMPTED, Status.SUCCESS)
         else:
             assert number % 2 and state == GoalStatus.STATUS_SUCCEEDED
 
 
-def test_goal_65_is_refused_as_busy(client, panda):
-    assert client.set('max_timeout', 60.0).successful   # 65 goals take a busy computer over 9 s
+def test_65th_open_goal_is_refused_as_busy(client, panda):
+    assert client.set('max_timeout', 60.0).successful   # a busy machine takes over 9 s for 65
     goals = [client.goal(targets=[unreachable()], timeout=Duration(sec=60)) for _ in range(65)]
     state, result = goals[64].result()
     for goal in goals[:64]:
@@ -140,11 +139,11 @@ def test_goal_65_is_refused_as_busy(client, panda):
 
 def test_search_ends_when_the_robot_is_replaced(client, panda):
     """A solution for the old robot would be wrong."""
-    goal = client.goal(targets=[unreachable()], timeout=LONG).searching()
-    other = panda.urdf.replace('name="panda"', 'name="another"')
-    assert other != panda.urdf
-    client.publish('robot_description', String(data=other), latched=True)
+    goal = client.goal(targets=[unreachable()], timeout=LONG).wait_for_feedback()
+    other_urdf = panda.urdf.replace('name="panda"', 'name="another"')
+    assert other_urdf != panda.urdf
+    client.publish('robot_description', String(data=other_urdf), latched=True)
     state, result = goal.result()
-    client.describe(panda)
+    client.publish_robot(panda)
     assert (state, result.status) == (GoalStatus.STATUS_ABORTED, Status.INVALID_ROBOT_STATE)
     assert 'replaced' in result.message

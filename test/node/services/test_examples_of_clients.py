@@ -1,4 +1,4 @@
-"""The client examples of examples/ros with a node."""
+"""The client examples in examples/ros, run with a node."""
 
 import ast
 import json
@@ -21,18 +21,18 @@ sys.path.insert(0, str(ROOT / 'test/cli'))
 from test_command_constrained import JUDGED  # noqa: E402
 
 
-def test_python_client_example_finds_a_solution(client, panda_judge):
+def test_python_client_example_finds_a_solution(client, panda_fk):
     run = subprocess.run([sys.executable, FOLDER / 'client.py'], capture_output=True, text=True,
                          env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)}, timeout=60)
     assert run.returncode == 0 and 'solution found' in run.stdout, run.stderr
     joints = ast.literal_eval(run.stdout[run.stdout.index('{'):])
-    T = panda_judge.transform(joints, 'panda_hand_tcp', 'panda_link0')
+    T = panda_fk.transform(joints, 'panda_hand_tcp', 'panda_link0')
     assert T[:3, 3] == pytest.approx([0.45, 0.1, 0.3], abs=1e-4)
 
 
-def test_constrained_command_solves_a_worked_problem_with_the_node(client, panda, panda_judge):
-    """The tests of the command solve all problems without a node."""
-    holds, _, (_, scene) = JUDGED['clear_elbow']
+def test_constrained_command_solves_a_worked_problem_with_the_node(client, panda, panda_fk):
+    """Tests of the command solve all other problems without a node."""
+    check, _, (_, scene) = JUDGED['clear_elbow']
     applied(client, scene_message(SceneState(load_scene(scene, panda)), {}, 0, Header()))
     run = subprocess.run([sys.executable, ROOT / 'scripts/ros2_ik', 'constrained',
                           FOLDER / 'clear_elbow.yaml', '--json'],
@@ -40,4 +40,4 @@ def test_constrained_command_solves_a_worked_problem_with_the_node(client, panda
                          env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)})
     assert run.returncode == 0, run.stdout + run.stderr
     joints = json.loads(run.stdout)['joints']
-    holds(lambda _, link, frame: panda_judge.transform(joints, link, frame))
+    check(lambda _, link, frame: panda_fk.transform(joints, link, frame))

@@ -1,4 +1,4 @@
-"""~/solve_ik with MoveIt's service type, judged by yourdfpy and scipy."""
+"""~/solve_ik with MoveIt's service type; yourdfpy and scipy compute the reference values."""
 
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Pose, Vector3
@@ -13,7 +13,7 @@ from moveit_msgs.msg import (
     VisibilityConstraint,
 )
 from moveit_msgs.srv import GetPositionIK
-from node_harness import matrix, reachable, seed, stamped, unreachable, values
+from node_harness import matrix, reachable, robot_state, stamped, unreachable, values
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -25,38 +25,39 @@ TIP, ROOT = 'panda_hand_tcp', 'panda_link0'
 ARM = [f'panda_joint{i}' for i in range(1, 8)]
 FINGERS = ['panda_finger_joint1', 'panda_finger_joint2']
 SHORT = Duration(nanosec=300_000_000)
-THERE = dict(zip(ARM, (0.1, -0.6, 0.2, -2.2, 0.1, 1.7, 0.6), strict=True))
+GOAL = dict(zip(ARM, (0.1, -0.6, 0.2, -2.2, 0.1, 1.7, 0.6), strict=True))
 
 
 @pytest.fixture
-def ask(client):
+def solve_ik(client):
     """Return a function that calls ~/solve_ik."""
-    def ask(**fields):
+    def solve_ik(**fields):
         return client.call(GetPositionIK, 'ros2_ik/solve_ik', GetPositionIK.Request(
             ik_request=PositionIKRequest(**fields)))
-    return ask
+    return solve_ik
 
 
-def seen(judge, answer, tip=TIP):
-    """Return the pose of a tip in a response by the judge, (4, 4)."""
+def solved_pose(fk, answer, tip=TIP):
+    """Return the pose of a tip in a successful response by yourdfpy, (4, 4)."""
     assert answer.error_code.val == Code.SUCCESS, answer.error_code.message
-    return judge.transform(values(answer.solution), tip, ROOT)
+    return fk.transform(values(answer.solution), tip, ROOT)
 
 
-def test_solve_ik_reaches_a_reachable_pose(ask, panda, panda_judge):
+def test_solve_ik_reaches_a_reachable_pose(solve_ik, panda, panda_fk):
     target = reachable(panda, TIP, 1)
-    answer = ask(group_name='arm', pose_stamped=target, ik_link_name=TIP, avoid_collisions=True)
-    np.testing.assert_allclose(seen(panda_judge, answer), matrix(target.pose), atol=1e-4)
+    answer = solve_ik(group_name='arm', pose_stamped=target, ik_link_name=TIP,
+                      avoid_collisions=True)
+    np.testing.assert_allclose(solved_pose(panda_fk, answer), matrix(target.pose), atol=1e-4)
     assert sorted(answer.solution.joint_state.name) == sorted([*ARM, *FINGERS])
     assert answer.solution.joint_state.header.frame_id == ROOT and not answer.solution.is_diff
 
 
-def test_search_starts_at_robot_state(ask, panda):
-    target = stamped(Configuration(panda, THERE).transform(TIP))
-    near = {name: value + 0.01 for name, value in THERE.items()}
-    answer = ask(pose_stamped=target, robot_state=seed(near))
+def test_search_starts_at_robot_state(solve_ik, panda):
+    target = stamped(Configuration(panda, GOAL).transform(TIP))
+    near = {name: value + 0.01 for name, value in GOAL.items()}
+    answer = solve_ik(pose_stamped=target, robot_state=robot_state(near))
     found = values(answer.solution)
-    assert max(abs(found[name] - THERE[name]) for name in ARM) < 0.1
+    assert max(abs(found[name] - GOAL[name]) for name in ARM) < 0.1
 
 
 def region(kind, *size, at=(0, 0, 0)):
@@ -66,23 +67,23 @@ def region(kind, *size, at=(0, 0, 0)):
     return BoundingVolume(primitives=[shape], primitive_poses=[pose])
 
 
-def asked_for(link='panda_link5', frame=ROOT, **kinds):
+def link_constraint(link='panda_link5', frame=ROOT, **kinds):
     """Return Constraints of one kind for a link, in a frame."""
     (kind, fields), = kinds.items()
-    made = {'position': PositionConstraint, 'orientation': OrientationConstraint}[kind](
+    constraint = {'position': PositionConstraint, 'orientation': OrientationConstraint}[kind](
         link_name=link, **fields)
-    made.header.frame_id = frame
-    return Constraints(**{f'{kind}_constraints': [made]})
+    constraint.header.frame_id = frame
+    return Constraints(**{f'{kind}_constraints': [constraint]})
 
 
-def test_joint_constraint_holds(ask, panda, panda_judge):
-    """The two ranges do not overlap, so at least one answer is due to its constraint."""
-    target = stamped(Configuration(panda, THERE).transform(TIP))
+def test_joint_constraint_holds(solve_ik, panda, panda_fk):
+    """The two ranges do not overlap, so one solution at least is due to its constraint."""
+    target = stamped(Configuration(panda, GOAL).transform(TIP))
     for middle in (-0.4, 0.5):
-        answer = ask(pose_stamped=target, constraints=Constraints(
+        answer = solve_ik(pose_stamped=target, constraints=Constraints(
             joint_constraints=[JointConstraint(joint_name='panda_joint1', position=middle,
                                                tolerance_above=0.3, tolerance_below=0.3)]))
-        np.testing.assert_allclose(seen(panda_judge, answer), matrix(target.pose), atol=1e-4)
+        np.testing.assert_allclose(solved_pose(panda_fk, answer), matrix(target.pose), atol=1e-4)
         assert abs(values(answer.solution)['panda_joint1'] - middle) <= 0.3 + 1e-6
 
 
@@ -91,77 +92,78 @@ def test_joint_constraint_holds(ask, panda, panda_judge):
     (SolidPrimitive.SPHERE, (0.1,), lambda p: np.linalg.norm(p) <= 0.1),
     (SolidPrimitive.CYLINDER, (0.2, 0.1), lambda p: abs(p[2]) <= 0.1 and np.hypot(*p[:2]) <= 0.1),
 ])
-def test_position_constraint_holds(ask, panda, panda_judge, kind, size, holds):
-    there = Configuration(panda, THERE)
+def test_position_constraint_holds(solve_ik, panda, panda_fk, kind, size, holds):
+    goal = Configuration(panda, GOAL)
     offset = np.array([0.0, 0.02, 0.05])
-    middle = (there.transform('panda_link5') @ [*offset, 1])[:3] + [0.02, -0.03, 0.04]
-    answer = ask(pose_stamped=stamped(there.transform(TIP)), constraints=asked_for(
+    middle = (goal.transform('panda_link5') @ [*offset, 1])[:3] + [0.02, -0.03, 0.04]
+    answer = solve_ik(pose_stamped=stamped(goal.transform(TIP)), constraints=link_constraint(
         position={'target_point_offset': Vector3(y=0.02, z=0.05),
                   'constraint_region': region(kind, *size, at=middle)}))
-    point = (seen(panda_judge, answer, 'panda_link5') @ [*offset, 1])[:3]
+    point = (solved_pose(panda_fk, answer, 'panda_link5') @ [*offset, 1])[:3]
     assert holds((point - middle) * (1 - 1e-5))
 
 
-def test_position_constraint_uses_one_of_several_regions(ask, panda, panda_judge):
+def test_position_constraint_uses_one_of_several_regions(solve_ik, panda, panda_fk):
     """An unreachable box, a reachable cylinder, and a mesh above it."""
-    there = Configuration(panda, THERE)
-    at = there.transform('panda_link5')[:3, 3]
+    goal = Configuration(panda, GOAL)
+    p = goal.transform('panda_link5')[:3, 3]
     regions = region(SolidPrimitive.BOX, 0.1, 0.1, 0.1, at=(3, 0, 0))
-    near = region(SolidPrimitive.CYLINDER, 0.2, 0.05, at=at + [0, 0.03, 0.08])
+    near = region(SolidPrimitive.CYLINDER, 0.2, 0.05, at=p + [0, 0.03, 0.08])
     regions.primitives = [*regions.primitives, *near.primitives]
     regions.primitive_poses = [*regions.primitive_poses, *near.primitive_poses]
     corners = [Point(x=x, y=y, z=z) for x, y, z in np.array(
-        [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]) * 0.2 + at + [0, 0, 0.3]]
+        [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]) * 0.2 + p + [0, 0, 0.3]]
     regions.meshes = [Mesh(vertices=corners, triangles=[MeshTriangle(vertex_indices=list(face))
                            for face in ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))])]
     regions.mesh_poses = [Pose()]
-    answer = ask(pose_stamped=stamped(there.transform(TIP)), constraints=asked_for(
+    answer = solve_ik(pose_stamped=stamped(goal.transform(TIP)), constraints=link_constraint(
         position={'constraint_region': regions}))
-    x, y, z = seen(panda_judge, answer, 'panda_link5')[:3, 3] - at - [0, 0.03, 0.08]
+    x, y, z = solved_pose(panda_fk, answer, 'panda_link5')[:3, 3] - p - [0, 0.03, 0.08]
     assert abs(z) <= 0.1 + 1e-5 and np.hypot(x, y) <= 0.05 + 1e-5
 
 
 @pytest.mark.parametrize('parameterization', [OrientationConstraint.XYZ_EULER_ANGLES,
                                               OrientationConstraint.ROTATION_VECTOR])
-def test_orientation_constraint_holds(ask, panda, panda_judge, parameterization):
-    """The pose frees the rotation, so that only the constraint turns the hand."""
+def test_orientation_constraint_holds(solve_ik, panda, panda_fk, parameterization):
+    """The constraint replaces the orientation of the pose, so it alone turns the hand."""
     tolerance = np.array([0.1, 0.2, np.pi])
     down = Rotation.from_euler('X', np.pi)
     quaternion = dict(zip('xyzw', down.as_quat(), strict=True))
     orientation = OrientationConstraint().orientation
     orientation.x, orientation.y, orientation.z, orientation.w = quaternion.values()
-    wanted = asked_for(TIP, orientation={
+    constraints = link_constraint(TIP, orientation={
         'orientation': orientation, 'parameterization': parameterization,
         'absolute_x_axis_tolerance': 0.1, 'absolute_y_axis_tolerance': 0.2,
         'absolute_z_axis_tolerance': 2 * np.pi})
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = (down * Rotation.from_euler('XYZ', [0.05, 0.1, 0.7])).as_matrix(), (
         0.45, 0.1, 0.35)
-    answer = ask(pose_stamped=stamped(T), constraints=wanted)
-    R = Rotation.from_matrix(seen(panda_judge, answer)[:3, :3])
+    answer = solve_ik(pose_stamped=stamped(T), constraints=constraints)
+    R = Rotation.from_matrix(solved_pose(panda_fk, answer)[:3, :3])
     angles = ((down.inv() * R).as_euler('XYZ') if parameterization == 0
               else (R * down.inv()).as_rotvec())
     assert (abs(angles) <= tolerance + 1e-5).all()
     T[:3, :3] = (down * Rotation.from_euler('XYZ', [0.3, 0.1, 0.7])).as_matrix()
-    answer = ask(pose_stamped=stamped(T), constraints=wanted, timeout=SHORT)
+    answer = solve_ik(pose_stamped=stamped(T), constraints=constraints, timeout=SHORT)
     assert answer.error_code.val == Code.NO_IK_SOLUTION
 
 
-def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
-    there = Configuration(panda, THERE)
-    T = there.transform(TIP)
-    aim = T[:3, 3] + 0.5 * T[:3, 2] + 0.05 * T[:3, 0]
-    made = VisibilityConstraint(sensor_pose=stamped(np.eye(4), TIP), max_range_angle=0.2)
-    made.target_pose = stamped(np.eye(4), ROOT)
-    made.target_pose.pose.position.x, made.target_pose.pose.position.y, \
-        made.target_pose.pose.position.z = map(float, aim)
-    answer = ask(pose_stamped=stamped(T), constraints=Constraints(visibility_constraints=[made]))
-    at = seen(panda_judge, answer)
-    ray = (aim - at[:3, 3]) / np.linalg.norm(aim - at[:3, 3])
-    assert np.arccos(at[:3, 2] @ ray) <= 0.2
-    made.max_range_angle = 0.05
-    answer = ask(pose_stamped=stamped(T), timeout=SHORT,
-                 constraints=Constraints(visibility_constraints=[made]))
+def test_visibility_constraint_bounds_the_view_angle(solve_ik, panda, panda_fk):
+    goal = Configuration(panda, GOAL)
+    T = goal.transform(TIP)
+    target = T[:3, 3] + 0.5 * T[:3, 2] + 0.05 * T[:3, 0]
+    constraint = VisibilityConstraint(sensor_pose=stamped(np.eye(4), TIP), max_range_angle=0.2)
+    constraint.target_pose = stamped(np.eye(4), ROOT)
+    constraint.target_pose.pose.position.x, constraint.target_pose.pose.position.y, \
+        constraint.target_pose.pose.position.z = map(float, target)
+    constraints = Constraints(visibility_constraints=[constraint])
+    answer = solve_ik(pose_stamped=stamped(T), constraints=constraints)
+    solved = solved_pose(panda_fk, answer)
+    ray = (target - solved[:3, 3]) / np.linalg.norm(target - solved[:3, 3])
+    assert np.arccos(solved[:3, 2] @ ray) <= 0.2
+    constraint.max_range_angle = 0.05
+    answer = solve_ik(pose_stamped=stamped(T), timeout=SHORT,
+                 constraints=Constraints(visibility_constraints=[constraint]))
     assert answer.error_code.val == Code.NO_IK_SOLUTION
 
 
@@ -171,16 +173,16 @@ def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
     ({'pose_stamped_vector': [stamped(np.eye(4))] * 2, 'ik_link_names': [TIP]},
      Code.INVALID_LINK_NAME, '1 ik_link_names for 2 poses'),
     ({'pose_stamped': stamped(np.eye(4), 'nowhere')}, Code.FRAME_TRANSFORM_FAILURE, 'nowhere'),
-    ({'robot_state': seed({'knee': 0.1})}, Code.INVALID_ROBOT_STATE, 'knee'),
-    ({'constraints': asked_for(position={})}, Code.INVALID_GOAL_CONSTRAINTS,
+    ({'robot_state': robot_state({'knee': 0.1})}, Code.INVALID_ROBOT_STATE, 'knee'),
+    ({'constraints': link_constraint(position={})}, Code.INVALID_GOAL_CONSTRAINTS,
      'position_constraints[0]: constraint_region has no shape with a pose'),
-    ({'constraints': asked_for(position={'constraint_region': region(9, 1.0)})},
+    ({'constraints': link_constraint(position={'constraint_region': region(9, 1.0)})},
      Code.INVALID_GOAL_CONSTRAINTS, 'type is 9'),
-    ({'constraints': asked_for(position={
+    ({'constraints': link_constraint(position={
         'constraint_region': region(SolidPrimitive.CONE, 0.2, 0.1)})},
      Code.INVALID_GOAL_CONSTRAINTS, 'a Cone cannot be a region'),
-    ({'constraints': asked_for('nose', orientation={})}, Code.INVALID_LINK_NAME, 'nose'),
-    ({'constraints': asked_for(TIP, orientation={'absolute_z_axis_tolerance': float('nan')})},
+    ({'constraints': link_constraint('nose', orientation={})}, Code.INVALID_LINK_NAME, 'nose'),
+    ({'constraints': link_constraint(TIP, orientation={'absolute_z_axis_tolerance': np.nan})},
      Code.INVALID_GOAL_CONSTRAINTS, 'absolute tolerances are [0.0, 0.0, nan]'),
     ({'constraints': Constraints(joint_constraints=[JointConstraint(
         joint_name='panda_finger_joint2')])}, Code.INVALID_GOAL_CONSTRAINTS,
@@ -189,10 +191,10 @@ def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
         target_radius=0.1)])}, Code.INVALID_GOAL_CONSTRAINTS, 'target_radius'),
     ({'constraints': Constraints(visibility_constraints=[VisibilityConstraint(
         sensor_view_direction=3)])}, Code.INVALID_GOAL_CONSTRAINTS, 'sensor_view_direction is 3'),
-    ({'constraints': asked_for(TIP, orientation={'parameterization': 9})},
+    ({'constraints': link_constraint(TIP, orientation={'parameterization': 9})},
      Code.INVALID_GOAL_CONSTRAINTS, 'parameterization is 9'),
 ])
-def test_malformed_requests_are_refused(ask, fields, code, words):
-    answer = ask(**{'timeout': SHORT, **fields})
+def test_malformed_requests_are_refused(solve_ik, fields, code, words):
+    answer = solve_ik(**{'timeout': SHORT, **fields})
     assert answer.error_code.val == code and words in answer.error_code.message, answer
     assert not answer.solution.joint_state.name

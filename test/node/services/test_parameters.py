@@ -1,4 +1,4 @@
-"""Parameters: malformed values are refused with the reason, changes take effect."""
+"""Parameters of the node: descriptions, refused values and effects of changes."""
 
 import math
 
@@ -62,7 +62,7 @@ def test_motion_without_controllers_is_refused(client):
 
 SPECS = {spec.name: spec for spec in PARAMETERS}
 
-WRONG = [
+MALFORMED = [
     ('max_timeout', True, 'a number'), ('max_timeout', '5', 'a number'),
     ('max_timeout', '1e-05', 'such as 0.5 or 1.0e-3'),
     ('max_timeout', math.nan, '0.0001 to 3600 s'), ('joint_state_timeout', -1, '0 s or more'),
@@ -75,7 +75,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(('name', 'value', 'words'), WRONG)
+@pytest.mark.parametrize(('name', 'value', 'words'), MALFORMED)
 def test_malformed_parameter_value_is_refused_by_name(name, value, words):
     with pytest.raises(ParameterError, match=name) as error:
         SPECS[name].parse(value)

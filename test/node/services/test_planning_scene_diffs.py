@@ -1,4 +1,4 @@
-"""Whole scenes and diffs by ~/apply_planning_scene: MoveIt's rules, and refusals."""
+"""Whole scenes and diffs in ~/apply_planning_scene: MoveIt's rules, and refusals."""
 
 import math
 
@@ -14,24 +14,24 @@ import pytest
 from scene_harness import (
     applied,
     attached,
+    attached_objects,
     box,
     change,
-    check,
+    check_state,
     color,
+    contact_pairs,
     contents,
     diff,
     frame,
-    get,
-    held,
+    get_scene,
     mesh,
-    objects,
     octomap_world,
-    pairs,
-    place,
     pose,
+    position,
     refused,
     solid,
     tetrahedron,
+    world_objects,
 )
 from shape_msgs.msg import SolidPrimitive
 
@@ -53,12 +53,12 @@ def test_returned_scene_can_be_applied_again(client):
         color('a', 1.0, 0.5, 0.0, 1.0)], link_padding=[
             LinkPadding(link_name='panda_link5', padding=0.01)],
         fixed_frame_transforms=[frame('camera', (1, 0, 1))]))
-    scene = get(client)
+    scene = get_scene(client)
     assert scene.name == 'cell' and scene.robot_model_name == 'panda' and not scene.is_diff
     applied(client, diff(change('', CollisionObject.REMOVE), name='empty'))
     applied(client, scene)
-    assert contents(get(client)) == contents(scene)
-    assert objects(client)['a'].meshes and 'tool' in held(client)
+    assert contents(get_scene(client)) == contents(scene)
+    assert world_objects(client)['a'].meshes and 'tool' in attached_objects(client)
 
 
 def test_whole_scene_replaces_objects_and_keeps_frames(client, initial_scene):
@@ -69,35 +69,35 @@ def test_whole_scene_replaces_objects_and_keeps_frames(client, initial_scene):
     scene = PlanningScene(allowed_collision_matrix=initial_scene.allowed_collision_matrix)
     scene.world.collision_objects = [box('b', at=FAR)]
     applied(client, scene)
-    now = get(client)
-    assert [item.id for item in now.world.collision_objects] == ['b']
-    assert not now.name and not now.link_padding and not held(client)
-    assert 'camera' in {item.header.frame_id for item in now.fixed_frame_transforms}    # merged
+    found = get_scene(client)
+    assert [item.id for item in found.world.collision_objects] == ['b']
+    assert not found.name and not found.link_padding and not attached_objects(client)
+    assert 'camera' in {item.header.frame_id for item in found.fixed_frame_transforms}    # merged
     scene.robot_state.is_diff = True
     applied(client, diff(holding=[attached(box('tool', 0.02, frame='panda_hand'))]))
     applied(client, scene)
-    assert 'tool' in held(client)
+    assert 'tool' in attached_objects(client)
 
 
 def test_empty_collision_matrix_allows_nothing(client):
-    """Adjacent links that only the SRDF disables are then checked."""
-    assert check(client).valid
-    said = applied(client, PlanningScene())
-    assert 'since is_diff is false; its empty allowed_collision_matrix removes' in said
-    assert not get(client).allowed_collision_matrix.entry_names
-    # a change without a matrix does not bring it back
+    """Collisions of adjacent links, which the SRDF disables, are then checked as well."""
+    assert check_state(client).valid
+    message = applied(client, PlanningScene())
+    assert 'since is_diff is false; its empty allowed_collision_matrix removes' in message
+    assert not get_scene(client).allowed_collision_matrix.entry_names
+    # a diff without a matrix does not restore the entries
     assert 'replaced' not in applied(client, diff(name='still'))
-    assert not get(client).allowed_collision_matrix.entry_names
+    assert not get_scene(client).allowed_collision_matrix.entry_names
 
 
 def test_collision_matrix_of_a_diff_keeps_other_pairs(client, initial_scene):
     wall = box('wall', 0.3, at=pose(0.31, 0, 0.6))
     applied(client, diff(wall))
-    touching = {name for pair in pairs(check(client)) for name in pair} - {'wall'}
+    touching = {name for pair in contact_pairs(check_state(client)) for name in pair} - {'wall'}
     names = ['wall', *sorted(touching)]
     applied(client, diff(allowed_collision_matrix=matrix(
         names, [{'wall', name} for name in touching])))
-    found = get(client).allowed_collision_matrix
+    found = get_scene(client).allowed_collision_matrix
     before = initial_scene.allowed_collision_matrix
     assert set(found.entry_names) == {'wall', *before.entry_names}
     for first, row in zip(before.entry_names, before.entry_values, strict=True):
@@ -105,24 +105,24 @@ def test_collision_matrix_of_a_diff_keeps_other_pairs(client, initial_scene):
             one, other = map(found.entry_names.index, (first, second))
             if not {first, second} <= touching:
                 assert found.entry_values[one].enabled[other] == allowed, (first, second)
-    assert not any('wall' in pair for pair in pairs(check(client)))
-    # one pair alone is forbidden again
+    assert not any('wall' in pair for pair in contact_pairs(check_state(client)))
+    # forbid one of the pairs again
     applied(client, diff(allowed_collision_matrix=matrix(['wall', min(touching)], [])))
-    assert {'wall', min(touching)} in [set(pair) for pair in pairs(check(client))]
+    assert {'wall', min(touching)} in [set(pair) for pair in contact_pairs(check_state(client))]
 
 
-def test_default_entries_of_a_collision_matrix_apply(client, initial_scene):
+def test_default_entries_of_a_collision_matrix_are_applied(client, initial_scene):
     applied(client, diff(box('wall', 0.3, at=pose(0.31, 0, 0.6))))
-    whole = get(client)
+    whole = get_scene(client)
     whole.allowed_collision_matrix.default_entry_names = ['wall']
     whole.allowed_collision_matrix.default_entry_values = [True]
     applied(client, whole)
-    assert check(client).valid
+    assert check_state(client).valid
     only = AllowedCollisionMatrix(default_entry_names=['wall'], default_entry_values=[True])
     applied(client, diff(allowed_collision_matrix=only))
-    assert check(client).valid
-    applied(client, diff(change('wall', CollisionObject.REMOVE)))     # its rows go with it
-    assert not get(client).allowed_collision_matrix.default_entry_names
+    assert check_state(client).valid
+    applied(client, diff(change('wall', CollisionObject.REMOVE)))     # with its rows
+    assert not get_scene(client).allowed_collision_matrix.default_entry_names
     broken = AllowedCollisionMatrix(entry_names=['a', 'b'])
     assert 'allowed_collision_matrix' in refused(client, diff(allowed_collision_matrix=broken))
 
@@ -131,38 +131,40 @@ def test_fixed_frame_transforms_run_opposite_to_tf(client):
     applied(client, diff(fixed_frame_transforms=[frame('camera', (1, 0, 1)),
                                                  frame('world2', (0, 0, 2), '')]))
     applied(client, diff(box('a', at=pose(0, 0, 1), frame='camera')))
-    assert place(objects(client)['a'].pose) == [1, 0, 2]
-    said = refused(client, diff(fixed_frame_transforms=[frame('panda_link0', (1, 0, 1), 'cam')]))
-    assert "child_frame_id is 'cam'" in said
+    assert position(world_objects(client)['a'].pose) == [1, 0, 2]
+    message = refused(client, diff(fixed_frame_transforms=[
+        frame('panda_link0', (1, 0, 1), 'cam')]))
+    assert "child_frame_id is 'cam'" in message
 
 
 def test_link_scale_is_refused_unless_it_is_1_or_not_set(client):
-    """MoveIt's own messages have 1 for every link."""
+    """Messages of MoveIt have scale 1 for every link."""
     for scale in (2.0, float('nan')):
-        said = refused(client, diff(link_scale=[LinkScale(link_name='panda_link5', scale=scale)]))
-        assert "link_scale[0]: links are not scaled, but 'panda_link5'" in said
+        item = LinkScale(link_name='panda_link5', scale=scale)
+        message = refused(client, diff(link_scale=[item]))
+        assert "link_scale[0]: links are not scaled, but 'panda_link5'" in message
     for scale in (0.0, 1.0):
         applied(client, diff(link_scale=[LinkScale(link_name='panda_link5', scale=scale)]))
 
 
-def test_octomap_is_stored_and_malformed_ones_are_refused(client):
+def test_valid_octomap_is_stored_and_malformed_octomap_is_refused(client):
     scene = PlanningScene(is_diff=True, world=octomap_world())
     map = scene.world.octomap
     map.header.frame_id, map.origin.position.z = 'panda_link0', 3.0
     applied(client, scene)
-    back = get(client, 32).world.octomap
-    assert back.octomap.data == map.octomap.data and back.origin.position.z == 3.0
-    assert not objects(client)
-    applied(client, diff(change('', CollisionObject.REMOVE)))     # not the octomap
-    assert get(client).world.octomap.octomap.id == 'OcTree'
+    returned = get_scene(client, 32).world.octomap
+    assert returned.octomap.data == map.octomap.data and returned.origin.position.z == 3.0
+    assert not world_objects(client)
+    applied(client, diff(change('', CollisionObject.REMOVE)))     # keeps the octomap
+    assert get_scene(client).world.octomap.octomap.id == 'OcTree'
     map.octomap.id = 'ColorOcTree'
     assert 'valid: OcTree' in refused(client, scene)
     map.octomap.id, map.octomap.data = 'OcTree', map.octomap.data[:-1]
     assert 'invalid at byte' in refused(client, scene)
 
 
-def test_refused_diff_applies_nothing(client):
-    """Only the last of many parts is malformed."""
+def test_refused_diff_changes_nothing(client):
+    """Only the last of several parts is malformed."""
     scene = diff(box('a', at=FAR), name='half', link_padding=[
         LinkPadding(link_name='panda_link5', padding=0.02)],
         fixed_frame_transforms=[frame('half', (0, 0, 1))],
@@ -170,51 +172,51 @@ def test_refused_diff_applies_nothing(client):
         allowed_collision_matrix=matrix(['a', 'b'], []),
         object_colors=[color('nobody', 1.0, 0.0, 0.0, 1.0)])
     refused(client, scene)
-    assert not objects(client) and not held(client)
+    assert not world_objects(client) and not attached_objects(client)
     assert "robot_model_name is 'ur5'" in refused(client, diff(robot_model_name='ur5'))
 
 
-def of(*shapes, **fields):
-    """Return an object of primitives."""
+def of_primitives(*shapes, **fields):
     item = change('new', ADD, pose=FAR, **fields)
     item.primitives = list(shapes)
     return item
 
 
-def meshed(shape, **fields):
-    """Return an object of a mesh."""
+def of_mesh(shape, **fields):
     return change('new', ADD, pose=FAR, meshes=[shape], **fields)
 
 
-BAD = {
+MALFORMED = {
     'NaN position': (box('new', at=pose(NAN)), 'not finite'),
     'zero quaternion of a subframe': (box('new', at=FAR, subframe_names=['s'],
                                           subframe_poses=[pose(quat=(0, 0, 0, 0))]),
                                       "subframe 's' is zero"),
-    'negative size': (of(solid(SolidPrimitive.BOX, 1, -1, 1)), 'primitives[0]: the size of a box'),
-    'no type': (of(SolidPrimitive()), 'valid: BOX 1, SPHERE 2'),
+    'negative size': (of_primitives(solid(SolidPrimitive.BOX, 1, -1, 1)),
+                      'primitives[0]: the size of a box'),
+    'no type': (of_primitives(SolidPrimitive()), 'valid: BOX 1, SPHERE 2'),
     'no shapes': (change('new', ADD), 'no shapes; ros2cli sends REMOVE as operation: [1]'),
     'more poses than shapes': (box('new', primitive_poses=[pose()] * 2),
                                '2 primitive_poses for 1 primitives'),
-    'mesh index out of range': (meshed(mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 3)])),
+    'mesh index out of range': (of_mesh(mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 3)])),
                                 'triangle 0 is'),
-    'empty mesh': (meshed(mesh([(0, 0, 0)], [])), 'is empty'),
+    'empty mesh': (of_mesh(mesh([(0, 0, 0)], [])), 'is empty'),
     'fewer subframe poses than names': (box('new', at=FAR, subframe_names=['s']),
                                         '1 subframe_names but 0 subframe_poses'),
     'unknown frame': (box('new', frame='tabel'), "unknown frame 'tabel'"),
-    'an id of two lines': (box('a\nb'), 'printable characters'),
-    "the octomap's id": (box('<octomap>'), 'reserved for an octree'),
+    'id with a line break': (box('a\nb'), 'printable characters'),
+    'id of the octomap': (box('<octomap>'), 'reserved for an octree'),
     'unknown operation': (box('new', operation=b'\x09'), 'the operation is 9; valid: ADD 0'),
 }
 
 
-def test_malformed_object_is_refused_by_its_field_and_changes_nothing(client):
+def test_malformed_object_is_refused_by_its_field_without_change(client):
     applied(client, diff(box('old', at=FAR)))
-    for name, (item, words) in BAD.items():
-        said = refused(client, diff(box('good', at=FAR), item))
-        assert words in said and 'world.collision_objects' in said and '\n' not in said, name
-    for name in ('NaN position', 'negative size', 'unknown frame', 'an id of two lines'):
-        item, words = BAD[name]
-        said = refused(client, diff(holding=[attached(item)]))
-        assert words in said and 'robot_state.attached_collision_objects[0]' in said, name
-    assert set(objects(client)) == {'old'}
+    for name, (item, words) in MALFORMED.items():
+        message = refused(client, diff(box('good', at=FAR), item))
+        assert words in message and 'world.collision_objects' in message, name
+        assert '\n' not in message, name
+    for name in ('NaN position', 'negative size', 'unknown frame', 'id with a line break'):
+        item, words = MALFORMED[name]
+        message = refused(client, diff(holding=[attached(item)]))
+        assert words in message and 'robot_state.attached_collision_objects[0]' in message, name
+    assert set(world_objects(client)) == {'old'}

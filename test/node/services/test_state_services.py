@@ -1,12 +1,12 @@
-"""Services ~/check_state and ~/compute_fk."""
+"""The services ~/check_state and ~/compute_fk."""
 
 import math
 
 from builtin_interfaces.msg import Duration
-from node_harness import matrix, neutral, reachable, seed
+from node_harness import matrix, neutral, reachable, robot_state
 import numpy as np
 import pytest
-from scene_harness import applied, box, check, diff, HOME, pairs, pose
+from scene_harness import applied, box, check_state, contact_pairs, diff, HOME, pose
 
 from ros2_ik.msg import Status
 
@@ -15,28 +15,27 @@ pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
 def test_state_without_contact_is_valid(client):
-    response = check(client)
+    response = check_state(client)
     assert response.status == Status.SUCCESS and response.valid, response.message
     assert not response.contacts and not response.outside_limits
 
 
-def test_unchecked_links_are_named_by_check_state_and_compute_ik(client, panda):
-    """Links without geometry are named."""
-    asked = {'targets': [reachable(panda, 'panda_hand_tcp', 1)], 'tips': ['panda_hand_tcp']}
-    told = client.ik(**asked, seed=neutral(panda), timeout=Duration(sec=2))
-    assert told.status == Status.SUCCESS, told.message
-    text, = check(client).not_checked
+def test_check_state_and_compute_ik_name_unchecked_links(client, panda):
+    request = {'targets': [reachable(panda, 'panda_hand_tcp', 1)], 'tips': ['panda_hand_tcp']}
+    response = client.ik(**request, seed=neutral(panda), timeout=Duration(sec=2))
+    assert response.status == Status.SUCCESS, response.message
+    text, = check_state(client).not_checked
     assert text.startswith('collisions: ') and 'panda_link8' in text and 'panda_hand_tcp' in text
-    assert list(told.not_checked) == [text]
-    told = client.ik(**asked, seed=neutral(panda), avoid_collisions=False)
-    assert list(told.not_checked) == ['collisions: not checked']
+    assert list(response.not_checked) == [text]
+    response = client.ik(**request, seed=neutral(panda), avoid_collisions=False)
+    assert list(response.not_checked) == ['collisions: not checked']
 
 
 def test_contact_with_an_object_is_reported(client):
     applied(client, diff(WALL))
-    response = check(client)
+    response = check_state(client)
     assert response.status == Status.SUCCESS and not response.valid
-    assert all('wall' in pair for pair in pairs(response)) and response.contacts
+    assert all('wall' in pair for pair in contact_pairs(response)) and response.contacts
     depths = [contact.depth for contact in response.contacts]
     assert depths == sorted(depths, reverse=True) and depths[0] > 0
     first = response.contacts[0]
@@ -49,55 +48,53 @@ def test_contact_with_an_object_is_reported(client):
 
 
 def test_state_outside_joint_limits_is_invalid(client):
-    response = check(client, HOME | {'panda_joint1': 3.1})
+    response = check_state(client, HOME | {'panda_joint1': 3.1})
     assert not response.valid and list(response.outside_limits) == ['panda_joint1']
     assert ("joint 'panda_joint1' is outside its limits: at 3.1, allowed -2.8973 to 2.8973"
             in response.message)
-    assert check(client, HOME | {'panda_joint1': 3.1}, group='hand').valid
+    assert check_state(client, HOME | {'panda_joint1': 3.1}, group='hand').valid
 
 
 def test_check_of_a_group_ignores_contacts_of_other_links(client):
-    """The joints of the hand move only the fingers."""
+    """The joints of group hand move only the fingers."""
     applied(client, diff(WALL))
-    assert not check(client, group='arm').valid
-    response = check(client, group='hand')
-    assert not any('panda_link4' in pair for pair in pairs(response))
+    assert not check_state(client, group='arm').valid
+    response = check_state(client, group='hand')
+    assert not any('panda_link4' in pair for pair in contact_pairs(response))
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
     ({'group': 'amr'}, Status.INVALID_GROUP_NAME, "did you mean 'arm'"),
-    ({'state': seed({'joint': 0.0})}, Status.INVALID_ROBOT_STATE, "unknown joint 'joint'")])
+    ({'state': robot_state({'joint': 0.0})}, Status.INVALID_ROBOT_STATE, "unknown joint 'joint'")])
 def test_malformed_check_state_requests_are_refused(client, fields, status, words):
-    response = check(client, **fields)
+    response = check_state(client, **fields)
     assert response.status == status and words in response.message and not response.valid
 
-
-# -- compute_fk --------------------------------------------------------------------------------
 
 LINKS = ['panda_link4', 'panda_hand_tcp', 'panda_rightfinger']
 
 
-def joints(panda, number):
+def random_joints(panda, number):
     return panda.to_joints(panda.random_q(np.random.default_rng(number)))
 
 
 @pytest.mark.parametrize('frame', ['', '/panda_link5', 'panda_leftfinger'])
-def test_compute_fk_agrees_with_yourdfpy(client, panda, panda_judge, frame):
+def test_compute_fk_agrees_with_yourdfpy(client, panda, panda_fk, frame):
     for number in range(3):
-        state = joints(panda, number)
-        response = client.fk(links=LINKS, state=seed(state), frame_id=frame)
+        state = random_joints(panda, number)
+        response = client.fk(links=LINKS, state=robot_state(state), frame_id=frame)
         assert response.status == Status.SUCCESS, response.message
         assert list(response.links) == LINKS
         for link, found in zip(LINKS, response.poses, strict=True):
             reference = frame.removeprefix('/') or 'panda_link0'
             assert found.header.frame_id == reference
-            wanted = panda_judge.transform(state, link, reference)
-            assert np.allclose(matrix(found.pose), wanted, atol=1e-9)
+            expected = panda_fk.transform(state, link, reference)
+            assert np.allclose(matrix(found.pose), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
     ({'links': ['panda_link99']}, Status.INVALID_LINK_NAME, 'did you mean'),
-    ({'state': seed({'panda_joint1': math.nan})}, Status.INVALID_ROBOT_STATE, 'nan'),
+    ({'state': robot_state({'panda_joint1': math.nan})}, Status.INVALID_ROBOT_STATE, 'nan'),
     ({}, Status.ROBOT_STATE_STALE, "'panda_joint1'")])
 def test_malformed_compute_fk_requests_are_refused(client, fields, status, words):
     response = client.fk(**fields)

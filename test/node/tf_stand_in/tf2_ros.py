@@ -8,17 +8,17 @@ from tf2_msgs.msg import TFMessage
 
 class Buffer:
     def __init__(self, cache_time=None, node=None):
-        self.known, self.static = {}, set()
+        self.transforms, self.static = {}, set()
 
     def clear(self):
-        """Remove all transforms but static ones."""
-        self.known = {name: known for name, known in self.known.items() if name in self.static}
+        """Remove all transforms except static transforms."""
+        self.transforms = {name: self.transforms[name] for name in self.static}
 
     def set_transform(self, transform, authority):
-        known = self.known.get(transform.child_frame_id)
-        if known and _moment(transform) < _moment(known):    # as tf2 does: TF_OLD_DATA
+        latest = self.transforms.get(transform.child_frame_id)
+        if latest and _time(transform) < _time(latest):     # as tf2 does: TF_OLD_DATA
             return
-        self.known[transform.child_frame_id] = transform
+        self.transforms[transform.child_frame_id] = transform
         self.static.discard(transform.child_frame_id)
 
     def set_transform_static(self, transform, authority):
@@ -27,9 +27,9 @@ class Buffer:
 
     def lookup_transform(self, target, source, time):
         """Return the newest transform, stamped as its oldest moving part; 0 if all are static."""
-        parents = {transform.header.frame_id for transform in self.known.values()}
+        parents = {transform.header.frame_id for transform in self.transforms.values()}
         for frame in (target, source):
-            if frame not in self.known and frame not in parents:
+            if frame not in self.transforms and frame not in parents:
                 raise LookupError(f'"{frame}" does not exist')
         up, down = self._chain(target), self._chain(source)
         if up[-1] != down[-1]:
@@ -40,8 +40,8 @@ class Buffer:
         moved, turned = result.transform.translation, result.transform.rotation
         moved.x, moved.y, moved.z = x, y, z
         turned.x, turned.y, turned.z, turned.w = quaternion
-        stamps = [self.known[frame].header.stamp for frame in {*up, *down} - ({*up} & {*down})
-                  if frame in self.known and frame not in self.static]
+        stamps = [self.transforms[frame].header.stamp for frame in {*up, *down} - ({*up} & {*down})
+                  if frame in self.transforms and frame not in self.static]
         if stamps:
             result.header.stamp = min(stamps, key=lambda stamp: (stamp.sec, stamp.nanosec))
         return result
@@ -49,21 +49,21 @@ class Buffer:
     def _chain(self, frame):
         """Return the frames from this frame to the root of its tree."""
         chain = [frame]
-        while chain[-1] in self.known:
-            chain.append(self.known[chain[-1]].header.frame_id)
+        while chain[-1] in self.transforms:
+            chain.append(self.transforms[chain[-1]].header.frame_id)
         return chain
 
     def _place(self, frame):
         place = pin.SE3.Identity()
         for name in self._chain(frame)[:-1]:
-            moved = self.known[name].transform.translation
-            turned = self.known[name].transform.rotation
+            moved = self.transforms[name].transform.translation
+            turned = self.transforms[name].transform.rotation
             place = pin.XYZQUATToSE3([moved.x, moved.y, moved.z, turned.x, turned.y, turned.z,
                                       turned.w]) * place
         return place
 
 
-def _moment(transform):
+def _time(transform):
     return transform.header.stamp.sec, transform.header.stamp.nanosec
 
 
