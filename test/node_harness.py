@@ -291,10 +291,10 @@ class Client:
     def repeat(self, service: Any, request: Any, period: float,
                until: Callable[..., Any] = eventually) -> Any:
         """Call a service each period [s] until the first response; return that response."""
-        sent, began = list[Any](), time.monotonic()
+        sent, start = list[Any](), time.monotonic()
 
         def first_response() -> Any:
-            if time.monotonic() >= began + period * len(sent):
+            if time.monotonic() >= start + period * len(sent):
                 sent.append(service.call_async(request))
             return next((future.result() for future in sent if future.done()), None)
         return until(first_response, f'a response of {service.srv_name}')

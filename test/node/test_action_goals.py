@@ -225,19 +225,19 @@ def test_braking_keeps_limits_if_goals_are_accepted_late(
         monkeypatch, goals, delay, braking_delay, stop):
     """Delays: of the motion in s, of its braking as a multiple of the former."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
-    execution, began = arm.start_motion(2.8, -1.4), arm.now
+    execution, start = arm.start_motion(2.8, -1.4), arm.now
 
     def state():
-        return execution.motion.at(max(arm.now - began - delay, 0.0))
+        return execution.motion.at(max(arm.now - start - delay, 0.0))
 
     def run_until(until):
         while arm.now < until:
             arm.now += SUPERVISION_PERIOD
             arm.receive(state().position[0])
             assert execution.supervise() is None
-    run_until(began + delay)
+    run_until(start + delay)
     goals[0][1].set_result(Handle())
-    run_until(began + delay + stop)
+    run_until(start + delay + stop)
     execution.stop(Status.PREEMPTED, 'stopped')
     run_until(arm.now + braking_delay * delay)
     _, (goal, future) = goals
@@ -266,12 +266,12 @@ def test_braking_keeps_limits_if_the_response_to_a_goal_is_late(
     If the stop was processed before the acceptance (`after` None), the arm stopped in one step.
     """
     arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
-    execution, began = arm.start_motion(2.8, -1.4), arm.now
+    execution, start = arm.start_motion(2.8, -1.4), arm.now
 
     def run(seconds):
         for _ in range(round(seconds / 0.01)):
             arm.now += 0.01
-            arm.receive(execution.motion.at(arm.now - began).position[0])
+            arm.receive(execution.motion.at(arm.now - start).position[0])
     run(response_delay)
     if after is None:
         execution.stop(Status.PREEMPTED, 'stopped')
@@ -280,6 +280,6 @@ def test_braking_keeps_limits_if_the_response_to_a_goal_is_late(
         run(after)
         execution.stop(Status.PREEMPTED, 'stopped')
     assert not handle.cancelled
-    state = execution.motion.at(arm.now - began + 0.02)
+    state = execution.motion.at(arm.now - start + 0.02)
     # past defect: the distance was as long as for an unknown start time
     assert braking_distance(goals[1][0], state) < state.velocity[0]**2 / MAX_ACCELERATION + 0.05

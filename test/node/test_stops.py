@@ -311,10 +311,10 @@ def start_two_controllers(monkeypatch, goal):
 def test_controllers_whose_delays_differ_too_much_are_stopped(monkeypatch, late, allowed):
     """The collision check of the path assumes at most the allowed delay between both."""
     arm, pair, receive, execution = start_two_controllers(monkeypatch, 1.0)
-    motion, began, outcome = execution.motion, arm.now, None
-    while outcome is None and arm.now < began + motion.duration + 5:
+    motion, start, outcome = execution.motion, arm.now, None
+    while outcome is None and arm.now < start + motion.duration + 5:
         arm.now += SUPERVISION_PERIOD
-        receive(*[motion.at(max(arm.now - began - after, 0.0)).position[k]
+        receive(*[motion.at(max(arm.now - start - after, 0.0)).position[k]
                for k, after in enumerate((SUPERVISION_PERIOD, SUPERVISION_PERIOD + late))])
         outcome = execution.supervise()
     assert (outcome.status == Status.SUCCESS) is allowed, outcome
@@ -324,10 +324,10 @@ def test_controllers_whose_delays_differ_too_much_are_stopped(monkeypatch, late,
 def test_stop_of_a_sagging_arm_does_not_change_the_receive_delay(monkeypatch):
     """Past defect: each such stop decreased the estimated delay of the controller."""
     arm = Arm(monkeypatch, TrajectoryRecorder)
-    execution, began = arm.start_motion(0.4), arm.now
-    while arm.now < began + execution.motion.duration + 1:
+    execution, start = arm.start_motion(0.4), arm.now
+    while arm.now < start + execution.motion.duration + 1:
         arm.now += PERIOD
-        arm.receive(execution.motion.at(arm.now - began).position[0] - 0.003)
+        arm.receive(execution.motion.at(arm.now - start).position[0] - 0.003)
     execution.stop(Status.CONTROL_FAILED, 'did not arrive')
     assert arm.controller.receive_delay == RECEIVE_DELAY
 
@@ -336,17 +336,17 @@ def test_stop_of_a_sagging_arm_does_not_change_the_receive_delay(monkeypatch):
 def test_released_controller_receives_nothing_while_the_other_one_brakes(monkeypatch, released):
     """The other client keeps its joint moving during and after the braking of the arm."""
     arm, pair, receive, execution = start_two_controllers(monkeypatch, 1.5)
-    ours, theirs = pair[1 - released], pair[released]
+    own, foreign = pair[1 - released], pair[released]
     for _ in range(50):
         arm.now += PERIOD
-        receive(*[execution.motion.at(arm.now - ours.start_time).position[0]] * 2)
+        receive(*[execution.motion.at(arm.now - own.start_time).position[0]] * 2)
         assert execution.supervise() is None
-    sent = theirs.last_trajectory
-    x, v, _ = execution.motion.at(arm.now - ours.start_time)
-    theirs.on_foreign_command(JointTrajectory(joint_names=list(theirs.joints), points=[
+    sent = foreign.last_trajectory
+    x, v, _ = execution.motion.at(arm.now - own.start_time)
+    foreign.on_foreign_command(JointTrajectory(joint_names=list(foreign.joints), points=[
         JointTrajectoryPoint(positions=[0.0], time_from_start=duration_message(9.0))]), '/theirs')
     assert execution.supervise() is None
-    points = ours.last_trajectory.points
+    points = own.last_trajectory.points
     braking = CubicHermiteSpline([0.0, *map(seconds_of, points)],
                                  [x[0], *(point.positions[0] for point in points)],
                                  [v[0], *(point.velocities[0] for point in points)])
@@ -361,7 +361,7 @@ def test_released_controller_receives_nothing_while_the_other_one_brakes(monkeyp
         receive(*(positions if released else positions[::-1]))
         outcome = execution.supervise()
     assert outcome.status == Status.CONTROL_FAILED and 'another client' in outcome.message
-    assert 'but' not in outcome.message and theirs.last_trajectory is sent and theirs.released
+    assert 'but' not in outcome.message and foreign.last_trajectory is sent and foreign.released
     assert arm.now - begin > braking.x[-1]
 
 

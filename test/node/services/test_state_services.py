@@ -42,8 +42,8 @@ def test_contact_with_an_object_is_reported(client):
     assert first.header.frame_id == 'panda_link0'
     kinds = {first.contact_body_1: first.body_type_1, first.contact_body_2: first.body_type_2}
     assert kinds['wall'] == first.WORLD_OBJECT and first.ROBOT_LINK in kinds.values()
-    near = np.abs(np.array([first.position.x - 0.31, first.position.y, first.position.z - 0.6]))
-    assert (near < 0.16).all()
+    offset = np.abs(np.array([first.position.x - 0.31, first.position.y, first.position.z - 0.6]))
+    assert (offset < 0.16).all()
     assert f"'{first.contact_body_1}' touches '{first.contact_body_2}'" in response.message
 
 
