@@ -425,7 +425,7 @@ class SentGoal:
 def neutral(robot: Robot) -> RobotState:
     """Return a RobotState with every scalar joint at its neutral value."""
     return robot_state({joint.name: robot.neutral[joint.index] for joint in robot.joints
-                 if joint.is_scalar})
+                        if joint.is_scalar})
 
 
 def robot_state(joints: dict[str, float]) -> RobotState:

@@ -100,8 +100,8 @@ def move_home(client: Client) -> Client:
     def is_home() -> bool:
         response = execute(client, HOME)
         assert response.status in (Status.SUCCESS, Status.INVALID_ROBOT_STATE,
-                                 Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED,
-                                 Status.COLLISION_CHECKING_UNAVAILABLE), response.message
+                                   Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED,
+                                   Status.COLLISION_CHECKING_UNAVAILABLE), response.message
         return response.status == Status.SUCCESS
     eventually(is_home, 'the arm at home', 60)
     return client

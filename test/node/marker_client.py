@@ -127,7 +127,7 @@ class MarkerClient:
 
     def _apply_updates(self):
         if not all(map(self._has_transform, (each for update in self._queue
-                                         for each in (*update.markers, *update.poses)))):
+                                             for each in (*update.markers, *update.poses)))):
             self._warn('unknown frame')
             self._reset()
             return

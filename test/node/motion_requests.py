@@ -52,7 +52,7 @@ class RequestedMotion:
 
 
 def start_motion(client: Client, record: Recorder, interface: str, beyond: float = 0.03,
-           **fields: Any) -> RequestedMotion:
+                 **fields: Any) -> RequestedMotion:
     """Request a motion to FAR; return it once the first joint is beyond `beyond` [rad]."""
     motion = RequestedMotion(client, interface, FAR, **fields)
     eventually(lambda: record.read()[0] > beyond or motion.done(), 'the arm moves', 60.0)

@@ -189,7 +189,7 @@ class Arm:
             self.tick()
             # the joint follows the setpoints; commanded() only predicts the braking of a stream
             self.receive(self.sent[-1] if self.sent and self.servo.player and not late else
-                      self.controller.commanded(self.context.now() - late).position[0])
+                         self.controller.commanded(self.context.now() - late).position[0])
 
     def tick(self):
         """Publish the setpoints that are due."""

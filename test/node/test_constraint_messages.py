@@ -57,7 +57,7 @@ EXAMPLES = {
                         'T_relative_A': pose(A, rpy_angles), 'axes': 'zx'},
                        (TIP, P, OTHER, A, 'zx')),
     'polyhedron': ({'frame': TIP, 'points': [P, Q], 'A': np.arange(18.0).reshape(3, 6),
-                     'relative_to': OTHER}, (TIP, [P, Q], np.arange(18).reshape(3, 6), OTHER)),
+                    'relative_to': OTHER}, (TIP, [P, Q], np.arange(18).reshape(3, 6), OTHER)),
     'region_distance': ({'frame': TIP, 'point': P, 'surfaces': [[0, 1, *Q, *V, 0.3]],
                          'relative_to': OTHER}, (TIP, P, [[0, 1, *Q, *V, 0.3]], OTHER)),
     'joint_coupling': ({'names': COUPLED, 'ratios': [[1, -2], [0.5, 3]], 'offset': [0.1, 0.2],
@@ -76,7 +76,7 @@ EXAMPLES = {
 SHORT_FORMS = {
     'frame_pose': ({'frame': TIP, 'reference': P}, (TIP, pin.SE3(np.eye(3), np.array(P)))),
     'polyhedron': ({'frame': TIP, 'points': [*P, *Q], 'A': [1, 2, 3, 4, 5, 6]},
-                    (TIP, [P, Q], [[1, 2, 3, 4, 5, 6]])),
+                   (TIP, [P, Q], [[1, 2, 3, 4, 5, 6]])),
     'joint_coupling': ({'ratios': [1, 0, 0, 2, 0, 0, 0, 0], 'offset': 0.5},
                        (None, [1, 0, 0, 2, 0, 0, 0, 0], 0.5)),
     'joint_positions': ({'reference': {'panda_joint4': -1.0, 'panda_joint1': '1e-1'}},

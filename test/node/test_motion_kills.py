@@ -57,7 +57,7 @@ def test_position_of_an_unpublished_joint_is_taken_from_the_seed(client, traced)
     T = np.diag([1.0, -1.0, -1.0, 1.0])
     T[:3, 3] = 0.45, 0.1, 0.45
     request = {'tips': [TIP], 'targets': [stamped(T)], 'group': 'arm',
-                'execute': True, 'max_joint_change': 3.0}
+               'execute': True, 'max_joint_change': 3.0}
     eventually(lambda: client.ik(**request).status == Status.ROBOT_STATE_STALE
                and FINGER in client.ik(**request).message, 'a refusal that names the joint')
     answer = client.ik(**request, seed=robot_state({FINGER: 0.02}))

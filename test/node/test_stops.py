@@ -315,7 +315,7 @@ def test_controllers_whose_delays_differ_too_much_are_stopped(monkeypatch, late,
     while outcome is None and arm.now < start + motion.duration + 5:
         arm.now += SUPERVISION_PERIOD
         receive(*[motion.at(max(arm.now - start - after, 0.0)).position[k]
-               for k, after in enumerate((SUPERVISION_PERIOD, SUPERVISION_PERIOD + late))])
+                  for k, after in enumerate((SUPERVISION_PERIOD, SUPERVISION_PERIOD + late))])
         outcome = execution.supervise()
     assert (outcome.status == Status.SUCCESS) is allowed, outcome
     assert ('are not synchronous' in outcome.message) is not allowed

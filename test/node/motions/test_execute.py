@@ -174,7 +174,7 @@ def test_motion_is_refused_if_the_tip_is_detached_during_the_search(client, reco
     target, = client.fk(links=['peg/tip']).poses
     target.pose.position.z -= 0.05
     future = client.ik_async(targets=[target], tips=['peg/tip'], execute=True, select='nearest',
-                            timeout=Duration(sec=2))
+                             timeout=Duration(sec=2))
     client.fk()     # its response shows that the search has begun
     applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')]))
     assert not future.done()

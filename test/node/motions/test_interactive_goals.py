@@ -48,7 +48,7 @@ def test_ghost_follows_a_drag_without_branch_jumps(rviz, home, panda):
     T = Configuration(panda, panda.to_q(HOME)).transform(TIP)
     eventually(lambda: np.allclose(rviz.pose(TIP).homogeneous, T, atol=1e-3) and np.allclose(
         hand(rviz.ghosts[-1]).act(np.array([0, 0, 0.1034])), T[:3, 3], atol=1e-3),
-               'marker and ghost at the arm')
+        'marker and ghost at the arm')
     assert len(rviz.markers[TIP].controls) == 7
     start, before = rviz.pose(TIP), hand(rviz.ghosts[-1])
     for step in range(1, 16):

@@ -106,7 +106,7 @@ def test_motion_that_does_not_arrive_fails_after_arrival_timeout(client, record,
     assert response.status == Status.CONTROL_FAILED, response.message
     assert response.motion_seconds > 0
     joint, position, error = re.search(r"joint '(\w+)' is at (\S+), (\S+) from its goal",
-                               response.message).groups()
+                                       response.message).groups()
     assert joint == 'panda_joint1'
     assert float(position) == pytest.approx(0.0, abs=2e-3)
     assert float(error) == pytest.approx(0.5, abs=2e-3)

@@ -96,7 +96,7 @@ def test_motion_is_refused_while_another_client_swings_the_arm(client, record, s
     """The arm is at rest for a moment at each turning point."""
     send_foreign(*(point({**HOME, 'panda_joint1': 0.1 * (1 - np.cos(4 * moment))}, 0.5 + moment,
                    [0.4 * np.sin(4 * moment), *[0.0] * 6])
-             for moment in np.linspace(0.0, 2 * np.pi, 252).tolist()))
+                   for moment in np.linspace(0.0, 2 * np.pi, 252).tolist()))
     eventually(lambda: record.read()[0] > 0.1, 'the arm swings')
     eventually(lambda: 'no motion was stopped: joint' in (reply := stop(client)).message
                and not reply.success, 'a stop that names the moving joint')

@@ -131,12 +131,12 @@ def test_malformed_servo_commands_are_reported_without_motion(servo):
 
 def test_malformed_switch_requests_are_refused(servo):
     for fields, words in (({'mode': 'pos'}, 'valid: pose, twist, joint, off'),
-                         ({'mode': 'pose', 'tip': 'hnad'}, 'hnad'),
-                         ({'mode': 'pose', 'group': 'leg'}, 'leg'),
-                         ({'mode': 'pose', 'tip': 'panda_link0'}, "moves 'panda_link0'"),
-                         ({'mode': 'twist', 'velocity_scaling': 2.0}, '0.001 to 1'),
-                         ({'mode': 'twist', 'control_dimensions': [True] * 5}, 'six'),
-                         ({'mode': 'twist', 'control_dimensions': [False] * 6}, 'one true')):
+                          ({'mode': 'pose', 'tip': 'hnad'}, 'hnad'),
+                          ({'mode': 'pose', 'group': 'leg'}, 'leg'),
+                          ({'mode': 'pose', 'tip': 'panda_link0'}, "moves 'panda_link0'"),
+                          ({'mode': 'twist', 'velocity_scaling': 2.0}, '0.001 to 1'),
+                          ({'mode': 'twist', 'control_dimensions': [True] * 5}, 'six'),
+                          ({'mode': 'twist', 'control_dimensions': [False] * 6}, 'one true')):
         answer = servo.switch(**fields)
         assert not answer.success and words in answer.message, answer.message
 

@@ -33,7 +33,7 @@ def test_subframe_of_an_attached_object_follows_targets_in_an_object_frame(clien
     T_hand_tip = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.04]))    # the peg is attached at TIP
     corner = pin.SE3(QUARTER, np.array([0.2, -0.4, 0.1]))
     peg = box('peg', 0.01, at=pose(), frame=TIP, subframe_names=['tip'],
-               subframe_poses=[pose(0, 0, 0.04)])
+              subframe_poses=[pose(0, 0, 0.04)])
     applied(client, diff(box('bin', 0.02, at=stamped(corner.homogeneous).pose),
                          holding=[attached(peg, touch=FINGERS)], joints={}))
     servo.on('pose', tip='peg/tip')

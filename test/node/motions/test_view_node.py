@@ -74,7 +74,7 @@ def test_viewer_solution_follows_the_scene_of_the_node(client, viewer):
     x, y, z = viewer.targets[TIP][:3, 3].tolist()
     applied(client, diff(box('block', 0.2, at=pose(x, y, z))))
     run_until(viewer, lambda: 'block' in viewer.arm.scene.objects
-          and viewer.answer.reached is Reached.TOUCHING, 'the contact')
+              and viewer.answer.reached is Reached.TOUCHING, 'the contact')
     assert any('block' in (contact.first, contact.second) for contact in viewer.answer.contacts)
     clear_scene(client)
     run_until(viewer, lambda: not viewer.arm.scene.objects and viewer.answer.accepted, 'solution')
@@ -99,7 +99,7 @@ def test_viewer_reports_a_lost_node_and_a_changed_robot(
             assert viewer.answer.accepted
             client.publish_robot(small_arm())
             run_until(viewer, lambda: 'another robot_description' in viewer.status,
-                       'the other robot')
+                      'the other robot')
             # a change of the scene, which triggers another solution, may follow the robot
             with pytest.raises(IKError, match='another robot_description|no answer to move to'):
                 viewer.move_there()

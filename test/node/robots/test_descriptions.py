@@ -126,7 +126,7 @@ def test_malformed_srdf_keeps_the_old_robot(client, described, panda):
 def test_diagnostics_report_a_refused_description(client, wait_for_status, panda):
     client.publish_robot(panda)
     _, values = wait_for_status('robot', lambda status, values: status.level == DiagnosticStatus.OK
-                       and values['robot'] == 'panda')
+                                and values['robot'] == 'panda')
     assert values['groups'] == 'arm, hand, arm_and_hand'
     client.publish('robot_description', String(data='<robot'), latched=True)
     status, values = wait_for_status(

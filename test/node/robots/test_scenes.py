@@ -71,7 +71,7 @@ def test_new_srdf_keeps_the_scene_and_another_robot_clears_it(client, node, pand
     client.publish_robot(panda)
     applied(client, diff(box('a', at=FAR)))
     extended = panda.srdf.replace('</robot>', '<group name="wrist">'
-                              '<joint name="panda_joint7"/></group></robot>')
+                                  '<joint name="panda_joint7"/></group></robot>')
     client.publish('robot_description_semantic', String(data=extended), latched=True)
     eventually(lambda: client.ik(group='wrist').status != Status.INVALID_GROUP_NAME, 'the group')
     assert 'a' in world_objects(client)

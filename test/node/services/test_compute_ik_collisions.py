@@ -66,7 +66,7 @@ def test_attached_object_is_included_in_collision_checks(client):
     """The end of a stick, 20 cm in front of the hand, would be in the table."""
     applied(client, diff(TABLE))
     target, stick = pose_down(0.5, 0.0, 0.25), box('stick', 0.02, at=pose(0, 0, 0.2),
-                                              frame='panda_hand')
+                                                   frame='panda_hand')
     assert client.ik(targets=[target], seed=robot_state(HOME)).status == Status.SUCCESS
     response = client.ik(targets=[target], seed=state_holding(attached(stick)),
                          timeout=HALF_SECOND)
@@ -102,7 +102,7 @@ def test_request_during_scene_changes_uses_one_consistent_scene(client, panda):
     thread.start()
     try:
         responses = [client.ik(targets=[reachable(panda, TIP, number)], timeout=HALF_SECOND)
-                   for number in range(30)]
+                     for number in range(30)]
     finally:
         stop.set()
         thread.join()

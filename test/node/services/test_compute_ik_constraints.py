@@ -70,7 +70,7 @@ def test_infeasible_constraint_reports_its_violation(client):
 
 def test_contradicting_constraints_are_named(client):
     heights = [function('frame_position', Bounds(name=name, target=[z]), frame=HAND, axes='z')
-             for name, z in (('one', 0.4), ('two', 0.5))]
+               for name, z in (('one', 0.4), ('two', 0.5))]
     response = client.ik(constraints=heights, seed=robot_state(HOME))
     assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED, response.message
     assert 'one (z [m]) in ' in response.message and 'two (z [m])' in response.message

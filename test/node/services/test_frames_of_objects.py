@@ -71,10 +71,10 @@ def test_fk_of_a_subframe_is_correct_before_and_after_detaching(client, panda_fk
 @pytest.mark.parametrize('avoid', [True, False])
 def test_attached_subframe_reaches_the_frame_of_a_moved_object(client, panda_fk, avoid):
     request = {'tips': ['peg/tip'], 'targets': [stamped(pose(), 'bin/grasp')],
-                'seed': robot_state(HOME), 'avoid_collisions': avoid,
-                'constraints': [function_message(
-                    'angle_between_vectors', Bounds(upper=[1e-3]), 'peg/tip', 'bin/grasp',
-                    vector=[0, 0, 1], other_vector=[0, 0, 1])]}
+               'seed': robot_state(HOME), 'avoid_collisions': avoid,
+               'constraints': [function_message(
+                   'angle_between_vectors', Bounds(upper=[1e-3]), 'peg/tip', 'bin/grasp',
+                   vector=[0, 0, 1], other_vector=[0, 0, 1])]}
     for place in (BIN, pose(0.4, -0.3, 0.15)):
         applied(client, diff(change('bin', CollisionObject.MOVE, pose=place)))
         answer = client.ik(**request)

@@ -163,7 +163,7 @@ def test_visibility_constraint_bounds_the_view_angle(solve_ik, panda, panda_fk):
     assert np.arccos(solved[:3, 2] @ ray) <= 0.2
     constraint.max_range_angle = 0.05
     answer = solve_ik(pose_stamped=stamped(T), timeout=SHORT,
-                 constraints=Constraints(visibility_constraints=[constraint]))
+                      constraints=Constraints(visibility_constraints=[constraint]))
     assert answer.error_code.val == Code.NO_IK_SOLUTION
 
 

@@ -124,7 +124,7 @@ def test_moveit_names_are_offered_unless_another_node_has_them(client, start_nod
     topic = '/other/monitored_planning_scene'
     publisher = client.node.create_publisher(PlanningScene, topic, 1)
     service = client.node.create_service(GetPositionFK, '/other/compute_fk',
-                                        lambda request, response: response)
+                                         lambda request, response: response)
     waiting = client.node.create_client(GetPositionIK, '/other/compute_ik')
     node = start_node(remappings=('__ns:=/other',), moveit_names=True)
     assert waiting.wait_for_service(30.0)

@@ -233,8 +233,8 @@ def test_attaching_to_an_unknown_link_is_refused(client):
 
 def test_detach_by_link_or_of_all_returns_objects_to_the_world(client):
     objects = [attached(box('a', 0.02, frame='panda_hand')),
-             attached(box('b', 0.02, frame='panda_hand')),
-             attached(box('c', 0.02, frame='panda_link5'), 'panda_link5')]
+               attached(box('b', 0.02, frame='panda_hand')),
+               attached(box('c', 0.02, frame='panda_link5'), 'panda_link5')]
     applied(client, diff(holding=objects))
     assert "attached to 'panda_hand'" in refused(client, diff(holding=[
         attached(change('a', REMOVE), 'panda_link5')]))
