@@ -108,9 +108,9 @@ class MarkerClient:
 
     def _request(self):
         self.state, self._request_time = State.INITIALIZE, time.monotonic()
-        self._service.call_async(GetInteractiveMarkers.Request()).add_done_callback(self._receive_markers)
+        self._service.call_async(GetInteractiveMarkers.Request()).add_done_callback(self._receive)
 
-    def _receive_markers(self, future):
+    def _receive(self, future):
         self._response = future.result()
 
     def _initialize(self):

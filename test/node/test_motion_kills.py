@@ -149,8 +149,7 @@ def test_position_stream_of_a_killed_node_ends_at_its_last_command(
 
 
 @pytest.mark.slow
-def test_two_controllers_move_in_step_or_independently(make_client, record, start_node):
-    """One request moves both synchronously; two requests move one each at the same time."""
+def test_two_controllers_move_for_one_request_or_for_two_at_once(make_client, record, start_node):
     start_node(controllers=['arm_controller', 'hand_controller'],
                **{'arm_controller.group': 'arm', 'hand_controller.group': 'hand'}, **FAST)
     client = move_home(make_client())

@@ -80,12 +80,12 @@ def test_goal_inside_an_object_is_orange_until_collisions_are_allowed(client, ho
 
 
 def test_arm_moves_only_after_execute_in_the_menu(rviz, record):
-    start, at = rviz.pose(TIP), record.wait_for_rest()
+    start, rest = rviz.pose(TIP), record.wait_for_rest()
     goal = pin.SE3(start.rotation, start.translation + [0.05, 0.1, -0.05])
     rviz.drag(TIP, goal, release=True)
     eventually(lambda: np.allclose(rviz.pose(TIP).homogeneous, goal.homogeneous),
                'the marker at the goal')
-    np.testing.assert_allclose(record.wait_for_rest(), at, atol=1e-9)
+    np.testing.assert_allclose(record.wait_for_rest(), rest, atol=1e-9)
     rviz.choose(TIP, 'execute')     # waits for the solution of the drag
     eventually(lambda: np.allclose(tip_at(record.read()), goal.homogeneous, atol=2e-3),
                'the arm at the goal')

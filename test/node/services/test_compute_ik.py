@@ -46,7 +46,7 @@ def test_failure_returns_the_best_attempt(client):
     assert response.seconds > 0.049
 
 
-def test_search_starts_at_a_full_or_partial_seed(client, panda):
+def test_search_starts_at_the_seed_and_reports_values_outside_the_limits(client, panda):
     target = reachable(panda, TIP, 5)
     q = values(client.ik(targets=[target]).solution)
     near = {name: q[name] + 1e-3 for name in ARM}

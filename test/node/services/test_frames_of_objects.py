@@ -75,12 +75,12 @@ def test_attached_subframe_reaches_the_frame_of_a_moved_object(client, panda_fk,
                'constraints': [function_message(
                    'angle_between_vectors', Bounds(upper=[1e-3]), 'peg/tip', 'bin/grasp',
                    vector=[0, 0, 1], other_vector=[0, 0, 1])]}
-    for place in (BIN, pose(0.4, -0.3, 0.15)):
-        applied(client, diff(change('bin', CollisionObject.MOVE, pose=place)))
+    for bin_pose in (BIN, pose(0.4, -0.3, 0.15)):
+        applied(client, diff(change('bin', CollisionObject.MOVE, pose=bin_pose)))
         answer = client.ik(**request)
         assert answer.status == Status.SUCCESS, answer.message
         found = tip_of(panda_fk, values(answer.solution) | {'panda_finger_joint1': 0.02})
-        expected = matrix(place) @ matrix(pose(0, 0, 0.25, DOWN))
+        expected = matrix(bin_pose) @ matrix(pose(0, 0, 0.25, DOWN))
         np.testing.assert_allclose(found, expected, atol=2e-4)
     applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')]))
     assert "moves 'peg/tip'" in client.ik(**request).message

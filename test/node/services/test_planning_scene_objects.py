@@ -245,7 +245,7 @@ def test_detach_by_link_or_of_all_returns_objects_to_the_world(client):
             attached(change('a', operation))]))
     applied(client, diff(holding=[attached(change('', REMOVE), 'panda_link5')]))
     assert set(attached_objects(client)) == {'a', 'b'} and set(world_objects(client)) == {'c'}
-    applied(client, diff(box('b', at=FAR)))      # same id as an attached object, as in MoveIt
+    applied(client, diff(box('b', at=FAR)))      # MoveIt also accepts the id of an attached one
     applied(client, diff(holding=[attached(change('', REMOVE), '')]))
     assert not attached_objects(client) and set(world_objects(client)) == {'a', 'b', 'c'}
     assert position(world_objects(client)['b'].pose) == [0, 0, 3]

@@ -35,8 +35,8 @@ class Buffer:
         if up[-1] != down[-1]:
             raise LookupError(f'"{source}" and "{target}" are not part of the same tree')
         result = TransformStamped()
-        place = self._place(target).inverse() * self._place(source)
-        x, y, z, *quaternion = pin.SE3ToXYZQUAT(place)
+        T = self._pose(target).inverse() * self._pose(source)
+        x, y, z, *quaternion = pin.SE3ToXYZQUAT(T)
         moved, turned = result.transform.translation, result.transform.rotation
         moved.x, moved.y, moved.z = x, y, z
         turned.x, turned.y, turned.z, turned.w = quaternion
@@ -53,14 +53,14 @@ class Buffer:
             chain.append(self.transforms[chain[-1]].header.frame_id)
         return chain
 
-    def _place(self, frame):
-        place = pin.SE3.Identity()
+    def _pose(self, frame):
+        T = pin.SE3.Identity()
         for name in self._chain(frame)[:-1]:
             moved = self.transforms[name].transform.translation
             turned = self.transforms[name].transform.rotation
-            place = pin.XYZQUATToSE3([moved.x, moved.y, moved.z, turned.x, turned.y, turned.z,
-                                      turned.w]) * place
-        return place
+            T = pin.XYZQUATToSE3([moved.x, moved.y, moved.z, turned.x, turned.y, turned.z,
+                                      turned.w]) * T
+        return T
 
 
 def _time(transform):
@@ -69,14 +69,14 @@ def _time(transform):
 
 class TransformListener:
     def __init__(self, buffer, node, **_):
-        def take(set_transform, message):
+        def receive(set_transform, message):
             for transform in message.transforms:
                 set_transform(transform, 'default_authority')
         latched = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self.subscriptions = [
             node.create_subscription(
-                TFMessage, '/tf', lambda message: take(buffer.set_transform, message),
+                TFMessage, '/tf', lambda message: receive(buffer.set_transform, message),
                 QoSProfile(depth=100)),
             node.create_subscription(
                 TFMessage, '/tf_static',
-                lambda message: take(buffer.set_transform_static, message), latched)]
+                lambda message: receive(buffer.set_transform_static, message), latched)]
