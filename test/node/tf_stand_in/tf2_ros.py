@@ -59,7 +59,7 @@ class Buffer:
             moved = self.transforms[name].transform.translation
             turned = self.transforms[name].transform.rotation
             T = pin.XYZQUATToSE3([moved.x, moved.y, moved.z, turned.x, turned.y, turned.z,
-                                      turned.w]) * T
+                                  turned.w]) * T
         return T
 
 
