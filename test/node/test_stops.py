@@ -134,6 +134,7 @@ def test_stop_of_a_sagging_arm_keeps_the_acceleration_limit(jtc_arm, sag, remain
     execution.stop(Status.PREEMPTED, 'stopped')
     # a motion that would end during braking is not replaced
     if jtc_arm.controller.last_trajectory is motion:
+        assert (goal, remaining) != (1.0, 0.8)
         return
     end, seconds = jtc_arm.trajectory_end()
     assert end < goal + 1e-3
