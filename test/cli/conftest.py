@@ -1,4 +1,4 @@
-"""The command in this process or a child process, and judges that share no code with it."""
+"""Fixtures: the command, in this process or a child; a demo; yourdfpy as independent judge."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -19,9 +19,9 @@ from ros2_ik.cli import main
 from ros2_ik.core import Robot
 
 COMMAND = Path(__file__).parents[2] / 'scripts' / 'ros2_ik'
-LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+LOCALHOST_ONLY = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
-# two links of 0.5 m and 0.3 m that turn about z, a slide along z at the end
+# two links of 0.5 m and 0.3 m that rotate about z, and a prismatic joint along z at the end
 PLANAR_ARM = urdf(
     joint('shoulder', 'revolute', 'base', 'upper', axis=(0, 0, 1), limits=(-2.0, 2.0)),
     joint('elbow', 'continuous', 'upper', 'fore', (0.5, 0, 0), axis=(0, 0, 1)),
@@ -41,8 +41,8 @@ class Run(NamedTuple):
         """Return the output as strict JSON."""
         return json.loads(self.out, parse_constant=lambda name: pytest.fail(f'{name} in JSON'))
 
-    def refused(self) -> str:
-        """Return the reason of a refusal: one line, no traceback."""
+    def refusal(self) -> str:
+        """Assert that the command was refused; return its one-line reason."""
         assert self.code == 2
         assert self.out == ''
         lines = self.err.strip().splitlines()
@@ -54,9 +54,9 @@ class Run(NamedTuple):
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
     """Return a function that runs the command in this process."""
-    def run(*words: object) -> Run:
+    def run(*arguments: object) -> Run:
         try:
-            code = main([str(word) for word in words])
+            code = main([*map(str, arguments)])
         except SystemExit as end:
             code = int(end.code or 0)
         return Run(code, *capsys.readouterr())
@@ -64,24 +64,25 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
 
 
 @pytest.fixture(scope='session')
-def process() -> Callable[..., Run]:
+def child_command() -> Callable[..., Run]:
     """Return a function that runs the command in a child process."""
-    def run(*words: object, **environment: str) -> Run:
-        done = subprocess.run([sys.executable, COMMAND, *(str(word) for word in words)],
-                              capture_output=True, text=True, timeout=60,
-                              env=os.environ | environment)
-        return Run(done.returncode, done.stdout, done.stderr)
+    def run(*arguments: object, **environment: str) -> Run:
+        ended = subprocess.run([sys.executable, COMMAND, *map(str, arguments)],
+                               capture_output=True, text=True, timeout=60,
+                               env=os.environ | environment)
+        return Run(ended.returncode, ended.stdout, ended.stderr)
     return run
 
 
 @pytest.fixture(scope='module')
 def domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run a demo for all tests of a module in a ROS domain; Ctrl-C must end it with code 0."""
+    """Run a demo in its own ROS domain, which is yielded; SIGINT must end it with code 0."""
     from ros2_ik.demo.domain import unused_domain
     domain, log = str(unused_domain()), tmp_path_factory.mktemp('demo') / 'log'
     demo = subprocess.Popen(
         [sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE, stderr=log.open('wb'),
-        env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain}, text=True, start_new_session=True)
+        env=os.environ | LOCALHOST_ONLY | {'ROS_DOMAIN_ID': domain},
+        text=True, start_new_session=True)
     try:
         assert any('Ctrl-C ends' in line for line in demo.stdout or ()), log.read_text()
         yield domain
@@ -94,7 +95,7 @@ def domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def in_domain(domain: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Put this process and its children into the domain of the demo."""
-    for name, value in (LOCAL | {'ROS_DOMAIN_ID': domain}).items():
+    for name, value in (LOCALHOST_ONLY | {'ROS_DOMAIN_ID': domain}).items():
         monkeypatch.setenv(name, value)
 
 
@@ -104,18 +105,18 @@ def set_parameter() -> Callable[[Any, str, float], None]:
     from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
     from rcl_interfaces.srv import SetParameters
 
-    def put(client: Any, name: str, number: float) -> None:
+    def set_value(client: Any, name: str, number: float) -> None:
         service = client.connect(SetParameters, 'set_parameters', 60.0)
         value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=number)
         request = SetParameters.Request(parameters=[Parameter(name=name, value=value)])
         result, = client.ask(service, request, 60.0).results
         assert result.successful, result.reason
-    return put
+    return set_value
 
 
 @pytest.fixture
 def planar_arm(tmp_path: Path) -> Path:
-    """Return a URDF file."""
+    """Return the URDF file of PLANAR_ARM."""
     path = tmp_path / 'planar arm.urdf'
     path.write_text(PLANAR_ARM)
     return path

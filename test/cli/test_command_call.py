@@ -1,4 +1,4 @@
-"""`ros2_ik call`, `constrained` and `stop` with one real node, over DDS, judged by yourdfpy."""
+"""`ros2_ik call`, `constrained` and `stop` with a real node over DDS; yourdfpy is the judge."""
 
 import os
 from pathlib import Path
@@ -20,14 +20,14 @@ pytestmark = pytest.mark.usefixtures('in_domain')
 ROOT = Path(__file__).parents[2]
 COMMAND = ROOT / 'scripts' / 'ros2_ik'
 LINK0, TCP = 'panda_link0', 'panda_hand_tcp'
-BACK = [0, 0, -0.04]   # target in the frame of the tool [m]
-TIMEOUT = 60.0         # also on a busy machine [s]
-SLOW = 0.02            # velocity scaling: a radian takes more than 20 s
-GOAL = 1.3             # of JOINT, in one direction or the other [rad]
+RETREAT = [0, 0, -0.04]   # target behind the tool, in its own frame [m]
+TIMEOUT = 60.0            # long enough for a busy machine [s]
+SLOW_SCALING = 0.02       # velocity scaling: a radian takes more than 20 s
+JOINT_SEED = 1.3          # seed of JOINT, beyond where the tests stop the motion [rad]
 JOINT = 'panda_joint1'
 
-# accepts goals and never answers
-DEAF = """
+# a node that accepts goals and never replies
+SILENT_NODE = """
 import time
 import rclpy
 from rclpy.action import ActionServer
@@ -36,7 +36,7 @@ def execute(handle):
     print('asked', flush=True)
     time.sleep(600)
 rclpy.init()
-node = rclpy.create_node('ros2_ik', namespace='deaf')
+node = rclpy.create_node('ros2_ik', namespace='silent')
 action = ActionServer(node, SolveConstrainedIK, '~/solve_constrained_ik', execute)
 rclpy.spin(node)
 """
@@ -45,18 +45,18 @@ rclpy.spin(node)
 @pytest.fixture
 def call(command):
     """Return a function that runs `ros2_ik call` in this process."""
-    return lambda *words: command('call', *words)
+    return lambda *arguments: command('call', *arguments)
 
 
 @pytest.fixture
 def constrained(command):
     """Return a function that runs `ros2_ik constrained` in this process."""
-    return lambda *words: command('constrained', *words)
+    return lambda *arguments: command('constrained', *arguments)
 
 
 @pytest.fixture
 def problem(tmp_path):
-    """Return a function that writes a problem: the hand above a height, the elbow bent."""
+    """Return a function that writes a problem: hand above a height [m], elbow bent."""
     def write(height, seconds, **fields):
         path = tmp_path / 'problem.yaml'
         path.write_text(yaml.safe_dump({'constraints': [{
@@ -69,7 +69,7 @@ def problem(tmp_path):
     return write
 
 
-def test_call_returns_a_solution_that_holds(call, judge):
+def test_call_returns_joint_values_that_reach_the_pose(call, judge):
     run = call('--tip', TCP, '--xyz', 0.4, 0.1, 0.5, '--rpy', 180, 0, 0, '--deg', '--json')
     assert run.code == 0, run.err
     T = judge('panda', run.json['joints'], TCP, LINK0)
@@ -80,7 +80,7 @@ def test_call_returns_a_solution_that_holds(call, judge):
     assert 'panda_link8' in ''.join(run.json['not_checked'])
 
 
-def test_call_evaluates_a_target_frame_at_the_seed(call, judge):
+def test_target_relative_to_the_tip_is_evaluated_at_the_seed(call, judge):
     seed = {'panda_joint2': -0.3, 'panda_joint4': -1.9, 'panda_joint6': 1.8}
     run = call('--tip', TCP, '--xyz', 0, 0, 0.1, '--rpy', 0, 0, 0, '--relative-to', TCP, '--json',
                '--seed', *(f'{name}={value}' for name, value in seed.items()))
@@ -92,25 +92,25 @@ def test_call_evaluates_a_target_frame_at_the_seed(call, judge):
     assert run.json['targets'][0]['position_error'] < 2e-5
 
 
-def test_call_takes_a_state_of_the_srdf_as_seed(call):
+def test_call_with_srdf_state_as_seed_uses_the_default_tip(call):
     run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'default', 'panda_joint2=0.3', '--json')
     assert run.code == 0, run.err
     assert f'{TCP} is the default tip' in run.json['message']
 
 
-@pytest.mark.parametrize('words, hint', [
+@pytest.mark.parametrize('arguments, hint', [
     (['--tip', 'panda_hand_tpc', '--xyz', 1, 2, 3], "'panda_hand_tcp'"),
     (['--tip', TCP, '--xyz', 'nan', 2, 3], 'INVALID'),
     (['--tip', TCP, '--xyz', 1, 2, 3, '--seed', 'joint=1'], "unknown joint 'joint'"),
     (['--xyz', 1, 2, 3, '--execute', '--max-joint-change', 30], 'for degrees add --deg'),
 ])
-def test_malformed_calls_are_refused_in_one_line(call, words, hint):
-    assert hint in call(*words).refused()
+def test_malformed_calls_are_refused_in_one_line(call, arguments, hint):
+    assert hint in call(*arguments).refusal()
 
 
-def test_call_without_a_node_ends_after_the_wait(call, monkeypatch):
+def test_call_without_a_node_is_refused_listing_the_nodes_seen(call, monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', str(unused_domain()))
-    text = call('--xyz', 1, 2, 3, '--wait', 0.5).refused()
+    text = call('--xyz', 1, 2, 3, '--wait', 0.5).refusal()
     assert 'nodes seen' in text and 'none' in text
 
 
@@ -121,12 +121,12 @@ def test_infeasible_problem_shows_feedback_and_the_best_attempt(constrained, pro
     assert any('s, searching: ' in line for line in run.err.splitlines())
 
 
-def test_malformed_constraint_is_refused_by_its_index(constrained, problem):
-    refused = constrained(problem(1.1, 1, relative_to='nowhere')).refused()
-    assert 'INVALID_LINK_NAME: constraints[0] (point_to_plane): relative_to: unknown' in refused
+def test_malformed_constraint_is_refused_with_its_index(constrained, problem):
+    reason = constrained(problem(1.1, 1, relative_to='nowhere')).refusal()
+    assert 'INVALID_LINK_NAME: constraints[0] (point_to_plane): relative_to: unknown' in reason
 
 
-def test_interrupt_cancels_the_search(start, problem):
+def test_interrupt_cancels_the_search_and_shows_the_best_attempt(start, problem):
     running = start(COMMAND, 'constrained', problem(1.1, 10))
     assert any('s, searching: ' in line for line in running.stderr)
     running.send_signal(signal.SIGINT)
@@ -139,7 +139,7 @@ def test_interrupt_cancels_the_search(start, problem):
 
 @pytest.fixture
 def max_jump(set_parameter):
-    """Let the node refuse every solution that would move the robot."""
+    """Set max_jump so low that the node refuses every solution that moves the robot."""
     with NodeClient('/ros2_ik') as client:
         set_parameter(client, 'max_jump', 1e-3)
     yield
@@ -148,108 +148,108 @@ def max_jump(set_parameter):
 
 
 @pytest.fixture
-def back(tmp_path):
-    """Return a problem file: the tool moves back from its current pose."""
+def retreat_file(tmp_path):
+    """Return a problem file that executes a retreat of the tool from its current pose."""
     path = tmp_path / 'back.yaml'
     path.write_text(yaml.safe_dump({
-        'targets': [{'tip': TCP, 'xyz': BACK, 'quat': [0, 0, 0, 1], 'relative_to': TCP}],
+        'targets': [{'tip': TCP, 'xyz': RETREAT, 'quat': [0, 0, 0, 1], 'relative_to': TCP}],
         'execute': True, 'timeout': {'sec': 1}}))
     return path
 
 
 @pytest.fixture
 def client(set_parameter):
-    """Return a client of the node, whose motions are slow meanwhile."""
+    """Return a client of the node; slow its motions down for the test."""
     with NodeClient('/ros2_ik') as client:
-        set_parameter(client, 'velocity_scaling', SLOW)
+        set_parameter(client, 'velocity_scaling', SLOW_SCALING)
         yield client
         set_parameter(client, 'velocity_scaling', 0.1)
 
 
 @pytest.fixture
 def start():
-    """Return a function that starts a process, which ends with the test."""
-    running, killers = [], []
+    """Return a function that starts a Python process, killed after the test."""
+    processes, timers = [], []
 
-    def begin(*words):
-        running.append(subprocess.Popen(
-            [sys.executable, *(str(word) for word in words)], text=True, env=os.environ.copy(),
+    def launch(*arguments):
+        processes.append(subprocess.Popen(
+            [sys.executable, *map(str, arguments)], text=True, env=os.environ.copy(),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-        killers.append(threading.Timer(2 * TIMEOUT, running[-1].kill))
-        killers[-1].start()
-        return running[-1]
-    yield begin
-    for process, killer in zip(running, killers, strict=True):
-        killer.cancel()
+        timers.append(threading.Timer(2 * TIMEOUT, processes[-1].kill))
+        timers[-1].start()
+        return processes[-1]
+    yield launch
+    for process, timer in zip(processes, timers, strict=True):
+        timer.cancel()
         process.kill()
         process.communicate()
 
 
 @pytest.fixture
-def moving(client, start):
-    """Return `ros2_ik call` with the robot in motion, its joints, and their start."""
+def moving_call(client, start):
+    """Return the process of a moving `ros2_ik call`, the live joint values and the start."""
     joints = client.joints
     assert client.spin_until(lambda: JOINT in joints, TIMEOUT)
     before = dict(joints)
     process = start(COMMAND, 'call', '--tip', TCP, '--xyz', 0.1, 0.45, 0.4,
-                    '--execute', '--timeout', 1, '--seed', f'{JOINT}={GOAL}', '--select',
+                    '--execute', '--timeout', 1, '--seed', f'{JOINT}={JOINT_SEED}', '--select',
                     'nearest', '--max-joint-change', 6)
     assert client.spin_until(lambda: abs(joints[JOINT] - before[JOINT]) > 0.02, TIMEOUT), \
         process.poll()
     return process, joints, before
 
 
-def stands(client, joints, before):
-    """Check that the robot comes to rest short of its goal."""
+def assert_stopped(client, joints, before):
+    """Assert that the robot comes to rest before its goal."""
     def is_at_rest():
-        then = joints[JOINT]
+        previous = joints[JOINT]
         client.spin_until(lambda: False, 0.5)
-        return abs(joints[JOINT] - then) < 1e-4
+        return abs(joints[JOINT] - previous) < 1e-4
     assert client.spin_until(is_at_rest, TIMEOUT)
     assert abs(joints[JOINT] - before[JOINT]) < 0.6
 
 
-def ask_back(command, *words):
-    return command('call', '--tip', TCP, '--xyz', *BACK, '--quat', 0, 0, 0, 1,
-                   '--relative-to', TCP, '--execute', '--timeout', 1, *words)
+def call_retreat(command, *arguments):
+    return command('call', '--tip', TCP, '--xyz', *RETREAT, '--quat', 0, 0, 0, 1,
+                   '--relative-to', TCP, '--execute', '--timeout', 1, *arguments)
 
 
-def test_solution_beyond_max_jump_is_refused(command, max_jump, back):
-    for ask, bound in ((ask_back, '--max-joint-change'), (
-            lambda command: command('constrained', back), 'max_joint_change')):
-        run = ask(command)
+def test_solution_beyond_max_jump_is_refused(command, max_jump, retreat_file):
+    for request, option in ((call_retreat, '--max-joint-change'), (
+            lambda command: command('constrained', retreat_file), 'max_joint_change')):
+        run = request(command)
         assert run.code == 1 and run.out.startswith('NO_IK_SOLUTION: '), run.out + run.err
-        assert f'no solution within {bound} 0.001' in run.out
-        assert f'a larger {bound} may allow one' in run.out and 'parameter max_jump' in run.out
+        assert f'no solution within {option} 0.001' in run.out
+        assert f'a larger {option} may allow one' in run.out and 'parameter max_jump' in run.out
 
 
-def test_interrupt_stops_the_robot(client, moving):
-    process, joints, before = moving
+def test_interrupt_stops_the_robot(client, moving_call):
+    process, joints, before = moving_call
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 130 and err == '', out + err
     assert out.startswith('PREEMPTED: ') and 'cancelled' in out
-    stands(client, joints, before)
+    assert_stopped(client, joints, before)
 
 
-def test_stop_command_stops_the_robot(client, moving, process):
-    call, joints, before = moving
-    run = process('stop')
+def test_stop_command_stops_the_robot(client, moving_call, child_command):
+    call, joints, before = moving_call
+    run = child_command('stop')
     assert (run.code, run.out, run.err) == (0, '1 motion is being stopped\n', '')
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 1 and out.startswith('PREEMPTED'), out + err
-    stands(client, joints, before)
-    assert process('stop').out == 'nothing was moving\n'
+    assert_stopped(client, joints, before)
+    assert child_command('stop').out == 'nothing was moving\n'
 
 
-def test_interrupt_of_an_unresponsive_node_warns_that_the_robot_may_move(start):
-    node = start('-c', DEAF)
-    call = start(COMMAND, 'call', '--node', '/deaf/ros2_ik', '--xyz', 1, 2, 3, '--execute')
+def test_interrupt_without_reply_of_the_node_warns_that_the_robot_may_move(start):
+    node = start('-c', SILENT_NODE)
+    call = start(COMMAND, 'call', '--node', '/silent/ros2_ik', '--xyz', 1, 2, 3, '--execute')
     assert node.stdout.readline() == 'asked\n'
     node.kill()
     node.wait()
     call.send_signal(signal.SIGINT)
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 130 and out == '', out + err
-    assert '/deaf/ros2_ik was asked to cancel the goal, but did not answer within 2 s' in err
+    assert '/silent/ros2_ik was asked to cancel the goal, but did not answer within 2 s' in err
     assert 'it may still' in err and len(err.splitlines()) == 1, err

@@ -1,4 +1,4 @@
-"""Frames of objects, subframes and tools in options and files, judged by yourdfpy."""
+"""Frames of objects, subframes and tools in a problem file, judged by yourdfpy."""
 
 import numpy as np
 import pytest
@@ -39,8 +39,8 @@ def scene(tmp_path):
     return path
 
 
-def test_problem_file_uses_object_frames_and_a_tool(command, judge, scene, tmp_path):
-    """A tool on the attached peg points down above the bin; peg and bin may touch."""
+def test_problem_file_with_object_frames_and_a_tool_is_solved(command, judge, scene, tmp_path):
+    """A tool at the tip of the attached peg goes to the bin's top; peg and bin may touch."""
     path = tmp_path / 'problem.yaml'
     content = {
         'tool': {'header': {'frame_id': 'peg/tip'}, 'pose': {'position': {'z': 0.05}}},
@@ -59,6 +59,6 @@ def test_problem_file_uses_object_frames_and_a_tool(command, judge, scene, tmp_p
     assert np.arccos(tip[:3, 2] @ T_GRASP[:3, 2]) < 0.2 + 1e-5
     content['constraints'][0]['frame'] = 'pegg/tip'
     path.write_text(yaml.safe_dump(content))
-    said = command('constrained', path, '--robot', 'panda', '--scene', scene).refused()
+    reason = command('constrained', path, '--robot', 'panda', '--scene', scene).refusal()
     assert "constraints[0] (angle_between_vectors): frame: unknown frame 'pegg/tip'; did you " \
-        "mean 'peg/tip'" in said
+        "mean 'peg/tip'" in reason

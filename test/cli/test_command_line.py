@@ -11,43 +11,45 @@ import pytest
 from ros2_ik.cli.answer import Answer, answer_json, print_answer
 from ros2_ik.core.internals import TargetError
 
-HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
+SLOW_IMPORTS = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml',
+                'xml.etree.ElementTree'}
 MAIN = 'import sys; from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))'
 
 
-@pytest.mark.parametrize('words', [[], ['solve'], ['constrained'], ['robots'], ['call']])
-def test_help_has_an_example_and_imports_nothing_heavy(words):
+@pytest.mark.parametrize('arguments', [[], ['solve'], ['constrained'], ['robots'], ['call']])
+def test_help_shows_an_example_without_slow_imports(arguments):
     code = ('import sys; from ros2_ik.cli import main\n'
-            f'try: main({[*words, "--help"]})\n'
-            f'except SystemExit as end: print("END", end.code, set(sys.modules) & {HEAVY})')
+            f'try: main({[*arguments, "--help"]})\n'
+            f'except SystemExit as end: print("END", end.code, set(sys.modules) & {SLOW_IMPORTS})')
     out = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True,
                          timeout=60).stdout
-    assert f'ros2_ik {" ".join(words)}' in out
+    assert f'ros2_ik {" ".join(arguments)}' in out
     assert 'ros2_ik solve' in out or 'example' in out
     assert out.splitlines()[-1] == 'END 0 set()'
 
 
-@pytest.mark.parametrize(('words', 'said'), [
+@pytest.mark.parametrize(('arguments', 'message'), [
     (['call', '--exec'], "arguments: --exec; did you mean '--execute'?"),
     (['robots', 'panda', 'ur5'], 'unrecognized arguments: ur5'),
     (['solve', 'panda', '--xyz', 1, 2], 'argument --xyz: expected 3 arguments')])
-def test_abbreviated_options_are_refused(command, words, said):
-    """Argparse would complete --exec to --execute, which moves a robot."""
-    assert command(*words).refused().endswith(f'{said} (options: ros2_ik {words[0]} --help)')
+def test_abbreviated_options_and_wrong_counts_are_refused(command, arguments, message):
+    """By default argparse completes --exec to --execute, which moves a robot."""
+    reason = command(*arguments).refusal()
+    assert reason.endswith(f'{message} (options: ros2_ik {arguments[0]} --help)')
 
 
 def test_version_is_shown(command):
     assert command('--version').out.startswith('ros2_ik 0.')
 
 
-@pytest.mark.parametrize('missing, words, remedy', [
+@pytest.mark.parametrize('missing, arguments, remedy', [
     ('rclpy', ['call', '--xyz', '1', '2', '3'], 'tools/run'),
     ('pinocchio', ['robots', 'panda'], 'pip install pin'),
 ])
-def test_missing_package_is_named_with_its_remedy(missing, words, remedy):
+def test_missing_package_is_named_with_its_remedy(missing, arguments, remedy):
     code = (f'import sys; sys.modules[{missing!r}] = None\n'
             'from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))')
-    run = subprocess.run([sys.executable, '-c', code, *words], capture_output=True, text=True,
+    run = subprocess.run([sys.executable, '-c', code, *arguments], capture_output=True, text=True,
                          timeout=60)
     assert run.returncode == 2
     assert 'Traceback' not in run.stderr
@@ -81,9 +83,10 @@ def test_answer_is_printed_as_text_and_json(capsys, success):
 # -- without ROS -------------------------------------------------------------------------------
 
 ROOT = Path(__file__).parents[2]
-ROS = ('rclpy builtin_interfaces diagnostic_msgs geometry_msgs moveit_msgs rcl_interfaces '
-       'sensor_msgs std_msgs std_srvs trajectory_msgs visualization_msgs ros2_ik.msg ros2_ik.srv '
-       'ros2_ik.action')
+ROS_MODULES = (
+    'rclpy builtin_interfaces diagnostic_msgs geometry_msgs moveit_msgs rcl_interfaces '
+    'sensor_msgs std_msgs std_srvs trajectory_msgs visualization_msgs ros2_ik.msg '
+    'ros2_ik.srv ros2_ik.action')
 TRAY = ROOT / 'examples/ros/upright_tray.yaml'
 PROGRAM = """
 import sys
@@ -99,8 +102,8 @@ print(session.status)
 """
 
 
-def test_solve_constrained_and_a_viewer_session_need_no_ros():
-    environment = {**os.environ, 'ROS2_IK_WITHOUT': ROS, 'PYTHONPATH': os.pathsep.join(
+def test_solve_constrained_and_view_session_run_without_ros():
+    environment = {**os.environ, 'ROS2_IK_WITHOUT': ROS_MODULES, 'PYTHONPATH': os.pathsep.join(
         [str(ROOT / 'test/without'), os.environ.get('PYTHONPATH', '')])}
     run = subprocess.run([sys.executable, '-c', PROGRAM, TRAY], env=environment,
                          capture_output=True, text=True, timeout=60)

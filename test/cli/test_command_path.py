@@ -1,4 +1,4 @@
-"""`ros2_ik path`: the worked example, judged by yourdfpy, incomplete paths and refusals."""
+"""`ros2_ik path`: the example, judged by yourdfpy, incomplete paths and refusals."""
 
 from pathlib import Path
 
@@ -13,27 +13,28 @@ LINE = {'line': {'start': {'xyz': [0.45, -0.3, 0.3], 'rpy': DOWN},
 
 
 @pytest.fixture
-def write(tmp_path):
-    def file(**fields):
+def write_path(tmp_path):
+    """Return a function that writes a path file; by default a line of the tool."""
+    def write(**fields):
         path = tmp_path / 'path.yaml'
         path.write_text(yaml.safe_dump({'tip': 'tool0', 'path': LINE, **fields}))
         return path
-    return file
+    return write
 
 
-def test_example_turns_the_valve_at_constant_speed(command, judge, tmp_path):
+def test_valve_example_follows_the_arc_within_the_tip_speed(command, judge, tmp_path):
     file = tmp_path / 'valve.csv'
-    done = command('path', EXAMPLE, '--robot', 'ur5', '--output', file)
-    assert done.code == 0, done.err
-    assert done.out.startswith('SUCCESS') and 'fraction 1,' in done.out
-    head, *rows = file.read_text().splitlines()
-    assert head.split(',')[0] == 'time' and len(head.split(',')) == 7
+    run = command('path', EXAMPLE, '--robot', 'ur5', '--output', file)
+    assert run.code == 0, run.err
+    assert run.out.startswith('SUCCESS') and 'fraction 1,' in run.out
+    header, *rows = file.read_text().splitlines()
+    assert header.split(',')[0] == 'time' and len(header.split(',')) == 7
     values = np.array([[float(text) for text in row.split(',')] for row in rows])
-    assert values[0, 0] == 0 and f'duration {values[-1, 0]:.3f} s' in done.out
+    assert values[0, 0] == 0 and f'duration {values[-1, 0]:.3f} s' in run.out
     assert np.allclose(np.diff(values[:-1, 0]), 0.01)
     points = []
     for row in values:
-        T = judge('ur5', dict(zip(head.split(',')[1:], row[1:], strict=True)), 'tool0',
+        T = judge('ur5', dict(zip(header.split(',')[1:], row[1:], strict=True)), 'tool0',
                   'base_link')
         assert T[2, 2] == pytest.approx(-1, abs=1e-4)
         points.append(T[:3, 3])
@@ -43,56 +44,57 @@ def test_example_turns_the_valve_at_constant_speed(command, judge, tmp_path):
     assert np.linalg.norm(np.diff(points, axis=0), axis=1).max() / 0.01 <= 0.05 * 1.001
 
 
-def test_incomplete_path_names_the_reason_and_writes_nothing(command, write, tmp_path):
+def test_blocked_path_names_the_obstacle_and_writes_no_file(command, write_path, tmp_path):
     scene = tmp_path / 'scene.yaml'
     scene.write_text('objects: [{id: wall, pose: {xyz: [0.5, 0.1, 0.3]}, '
                      'shapes: [{box: {size: [0.5, 0.05, 1.0]}}]}]')
     file = tmp_path / 'motion.csv'
-    done = command('path', write(), '--robot', 'ur5', '--scene', scene, '--output', file)
-    assert done.code == 1 and not file.exists()
-    assert done.out.startswith('GOAL_IN_COLLISION') and "touches 'wall'" in done.out
-    assert 0.3 < float(done.out.partition('fraction ')[2].partition(',')[0]) < 0.7
+    run = command('path', write_path(), '--robot', 'ur5', '--scene', scene, '--output', file)
+    assert run.code == 1 and not file.exists()
+    assert run.out.startswith('GOAL_IN_COLLISION') and "touches 'wall'" in run.out
+    assert 0.3 < float(run.out.partition('fraction ')[2].partition(',')[0]) < 0.7
 
 
-def test_spline_arc_and_constraints_are_read(command, write):
+def test_spline_poses_and_arc_with_constraints_are_solved(command, write_path):
     start, end = LINE['line']['start'], LINE['line']['end']
     middle = {'xyz': [0.5, 0, 0.3], 'quat': [1, 0, 0, 0]}
     elbow = {'kind': 'joint_positions', 'names': ['elbow_joint'], 'bounds': {'lower': 0.1}}
     for path in ({'spline': [start, middle, end]}, {'poses': [start, middle, end]},
                  {'arc': {'start': start, 'through': [0.5, 0, 0.3], 'end': end}}):
-        file = write(path=path, constraints=[elbow], collisions=False)
-        done = command('path', file, '--robot', 'ur5', '--output', file.with_suffix('.csv'))
-        assert done.code == 0, done.out + done.err
-        head, *rows = file.with_suffix('.csv').read_text().splitlines()
-        elbow_column = head.split(',').index('elbow_joint')
+        file = write_path(path=path, constraints=[elbow], collisions=False)
+        run = command('path', file, '--robot', 'ur5', '--output', file.with_suffix('.csv'))
+        assert run.code == 0, run.out + run.err
+        header, *rows = file.with_suffix('.csv').read_text().splitlines()
+        elbow_column = header.split(',').index('elbow_joint')
         assert min(float(row.split(',')[elbow_column]) for row in rows) >= 0.0999
 
 
-def test_tip_of_a_held_object_and_tool_on_it_follow_the_path(command, judge, write, tmp_path):
+def test_subframe_of_an_attached_object_and_tool_on_it_follow_the_path(
+        command, judge, write_path, tmp_path):
     scene, file = tmp_path / 'scene.yaml', tmp_path / 'motion.csv'
     scene.write_text('attached: [{link: tool0, id: peg, pose: {xyz: [0, 0, 0.06]}, subframes: '
                      '{tip: {xyz: [0, 0, 0.05]}}, shapes: [{sphere: {radius: 0.01}}]}]')
     tool = {'header': {'frame_id': 'peg/tip'}, 'pose': {'position': {'z': 0.02}}}
     for fields, length in (({'tip': 'peg/tip'}, 0.11), ({'tip': 'tool', 'tool': tool}, 0.13)):
-        done = command('path', write(**fields), '--robot', 'ur5', '--scene', scene,
-                       '--output', file)
-        assert done.code == 0, done.out + done.err
-        head, *_, last = file.read_text().splitlines()
-        values = zip(head.split(',')[1:], map(float, last.split(',')[1:]), strict=True)
+        run = command('path', write_path(**fields), '--robot', 'ur5', '--scene', scene,
+                      '--output', file)
+        assert run.code == 0, run.out + run.err
+        header, *_, last = file.read_text().splitlines()
+        values = zip(header.split(',')[1:], map(float, last.split(',')[1:]), strict=True)
         T = judge('ur5', dict(values), 'tool0', 'base_link')
         assert np.allclose(T[:3, 3] + length * T[:3, 2], LINE['line']['end']['xyz'], atol=1e-4)
 
 
-def test_limits_in_degrees_do_not_exceed_the_velocities_of_the_urdf(command, write, tmp_path):
+def test_path_with_limits_in_degrees_keeps_urdf_velocity_limits(command, write_path, tmp_path):
     file = tmp_path / 'fast.csv'
-    done = command('path', write(tip_speed=20, limits={'velocity': 180, 'acceleration': 300}),
-                   '--robot', 'ur5', '--output', file)
-    assert done.code == 0, done.err
+    run = command('path', write_path(tip_speed=20, limits={'velocity': 180, 'acceleration': 300}),
+                  '--robot', 'ur5', '--output', file)
+    assert run.code == 0, run.err
     rows = np.loadtxt(file, delimiter=',', skiprows=1)
     assert np.abs(np.diff(rows[:-1, 1:], axis=0)).max() / 0.01 <= 3.15 * 1.001
 
 
-@pytest.mark.parametrize(('fields', 'words'), [
+@pytest.mark.parametrize(('fields', 'message'), [
     ({'path': {'lin': {}}}, "one of line, arc, screw, spline, poses, not {'lin': {}}"),
     ({'path': {'line': {'start': {'xyz': [0, 0, 1]}}}}, 'line must have start and end'),
     ({'path': {'spline': [{'xyz': [0, 0]}]}}, 'spline: poses[0].xyz must have 3 numbers'),
@@ -101,5 +103,5 @@ def test_limits_in_degrees_do_not_exceed_the_velocities_of_the_urdf(command, wri
     ({'tipspeed': 0.1}, "unknown field 'tipspeed'; did you mean 'tip_speed'"),
     ({'limits': {'speed': 1}}, 'limits are {velocity'),
     ({'tip_speed': -1}, 'tip_speed must be a positive finite number, not -1')])
-def test_malformed_files_are_refused(command, write, fields, words):
-    assert words in command('path', write(**fields), '--robot', 'ur5').refused()
+def test_malformed_path_files_are_refused(command, write_path, fields, message):
+    assert message in command('path', write_path(**fields), '--robot', 'ur5').refusal()

@@ -8,12 +8,12 @@ from ros2_ik.core import Robot, shipped_robots
 
 
 def poses(run):
-    """Return the numbers of the last table by tip: x y z, roll pitch yaw, quaternion."""
+    """Return the last table by tip: x y z [m], roll pitch yaw, quaternion x y z w."""
     assert run.code == 0, run.err
     lines = run.out.splitlines()
-    head = next(i for i, line in enumerate(lines) if line.startswith('tip '))
+    header = next(i for i, line in enumerate(lines) if line.startswith('tip '))
     return {line.split()[0]: [float(text) for text in line.split()[1:]]
-            for line in lines[head + 1:]}
+            for line in lines[header + 1:]}
 
 
 def test_pose_of_a_urdf_file_agrees_with_the_closed_form(command, planar_arm):
@@ -42,9 +42,9 @@ def test_robots_lists_every_shipped_robot(command):
     assert {line.split()[0] for line in run.out.splitlines()[1:]} == set(shipped_robots())
 
 
-@pytest.mark.parametrize('words, hint', [
+@pytest.mark.parametrize('arguments, hint', [
     (['panda', '--joints', 'panda_joint1=nan'], 'finite number'),
     (['panda', '--joints', 'panda_joint1=1,2'], 'is not a number'),
     (['panda_'], "did you mean 'panda'")])
-def test_malformed_command_lines_are_refused(command, words, hint):
-    assert hint in command('robots', *words).refused()
+def test_malformed_command_lines_are_refused(command, arguments, hint):
+    assert hint in command('robots', *arguments).refusal()

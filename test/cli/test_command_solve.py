@@ -9,7 +9,7 @@ from ros2_ik.cli.arguments import CommandError
 from ros2_ik.cli.values import read_joint_values
 from ros2_ik.core import Robot, shipped_robots
 
-# in the limits, far from the home pose
+# joint values within the limits, far from the home pose [rad]
 REACHABLE = {'panda_joint1': 0.6, 'panda_joint2': -0.9, 'panda_joint3': 0.7, 'panda_joint4': -2.1,
              'panda_joint5': 1.2, 'panda_joint6': 1.9, 'panda_joint7': -0.8}
 
@@ -24,16 +24,16 @@ def rotation(rpy):
 
 
 def angle(R):
-    """Return the angle of a rotation matrix, exact for small angles too."""
+    """Return the angle [rad] of a rotation matrix, accurate also for small angles."""
     return 2 * math.asin(min(1.0, np.linalg.norm(R - np.eye(3)) / math.sqrt(8)))
 
 
-def test_solve_reaches_a_reachable_pose(process, judge):
+def test_solve_reaches_a_reachable_pose(child_command, judge):
     T = judge('panda', REACHABLE, 'panda_hand_tcp', 'panda_link0')
     R = T[:3, :3]
     rpy = math.atan2(R[2, 1], R[2, 2]), -math.asin(R[2, 0]), math.atan2(R[1, 0], R[0, 0])
-    run = process('solve', 'panda', '--xyz', *T[:3, 3], '--rpy', *rpy, '--json',
-                  '--random-state', 1)
+    run = child_command('solve', 'panda', '--xyz', *T[:3, 3], '--rpy', *rpy, '--json',
+                        '--random-state', 1)
     assert run.code == 0, run.err
     assert run.json['success'] and run.json['status'] == 'SUCCESS'
     found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
@@ -41,13 +41,13 @@ def test_solve_reaches_a_reachable_pose(process, judge):
     assert angle(found[:3, :3].T @ R) < 2e-4
 
 
-@pytest.mark.parametrize('words', [
+@pytest.mark.parametrize('arguments', [
     ('--rpy', 30, -20, 100, '--deg'),
     ('--quat', 0.292328, 0.087439, 0.757590, 0.577024),
 ])
-def test_orientation_options_follow_the_conventions_of_ros(command, judge, words):
+def test_orientation_options_follow_the_conventions_of_ros(command, judge, arguments):
     R = rotation(np.radians([30, -20, 100]))
-    run = command('solve', 'ur5', '--xyz', 0.3, -1e-3, 0.4, *words, '--solutions', 3, '--json')
+    run = command('solve', 'ur5', '--xyz', 0.3, -1e-3, 0.4, *arguments, '--solutions', 3, '--json')
     assert run.code == 0 and len(run.json['alternatives']) == 2, run.err
     for joints in (run.json['joints'], *run.json['alternatives']):
         found = judge('ur5', joints, 'tool0', 'base_link')
@@ -55,7 +55,7 @@ def test_orientation_options_follow_the_conventions_of_ros(command, judge, words
         assert np.linalg.norm(found[:3, 3] - [0.3, -1e-3, 0.4]) < 2e-5
 
 
-def test_target_relative_to_a_moving_frame_holds(command, judge):
+def test_target_relative_to_a_moving_frame_is_reached(command, judge):
     run = command('solve', 'panda', '--xyz', 0, 0.2, 0.3, '--relative-to', 'panda_link3', '--json')
     assert run.code == 0, run.err
     found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link3')
@@ -90,13 +90,14 @@ def test_table_of_joints_shows_their_limits(command, planar_arm):
     assert lines['elbow'].split()[2:] == ['rad', lines['elbow'].split()[3], '-', '-']
 
 
-def test_max_joint_change_may_be_in_degrees(command):
+def test_max_joint_change_in_degrees_or_radians_is_kept(command):
     pose = ('solve', 'panda', '--xyz', 0.4, 0.1, 0.5, '--random-state', 1, '--json')
     home = shipped_robots()['panda'].home
-    for words in (('--max-joint-change', 6, '--deg', '--timeout', 0.2),
-                  ('--max-joint-change', 15, '--deg'), ('--max-joint-change', math.radians(15))):
-        run = command(*pose, *words)
-        assert run.code == ('--timeout' in words), run.err    # it takes 12 degrees
+    for arguments in (('--max-joint-change', 6, '--deg', '--timeout', 0.2),
+                      ('--max-joint-change', 15, '--deg'),
+                      ('--max-joint-change', math.radians(15))):
+        run = command(*pose, *arguments)
+        assert run.code == ('--timeout' in arguments), run.err    # the target takes 12 deg
         change = max(abs(value - home.get(name, 0))
                      for name, value in run.json['best_joints'].items())
         assert run.code or 0.1 < change < math.radians(15) + 1e-6
@@ -113,7 +114,7 @@ def test_target_out_of_reach_returns_the_best_attempt(command, planar_arm):
     assert answer.json['targets'][0]['position_error'] == pytest.approx(1.2, abs=1e-2)
 
 
-@pytest.mark.parametrize('words, hint', [
+@pytest.mark.parametrize('arguments, hint', [
     (['pand', '--xyz', 1, 2, 3], "did you mean 'panda'"),
     (['panda'], 'needs --xyz, --rpy or --quat'),
     (['panda', '--tip', 'panda_hand_tpc', '--xyz', 1, 2, 3], "'panda_hand_tcp'"),
@@ -135,11 +136,11 @@ def test_target_out_of_reach_returns_the_best_attempt(command, planar_arm):
     (['panda', '--xyz', 1, 2, 3, '--srdf', 'x.srdf'], 'shipped robot'),
     ([__file__, '--xyz', 1, 2, 3], 'URDF'),
 ])
-def test_malformed_command_lines_are_refused_in_one_line(command, words, hint):
-    assert hint in command('solve', *words).refused()
+def test_malformed_command_lines_are_refused_in_one_line(command, arguments, hint):
+    assert hint in command('solve', *arguments).refusal()
 
 
-def test_scene_is_checked_for_collisions(command):
+def test_pose_inside_the_table_fails_with_the_scene_only(command):
     pose = ('--rpy', 180, 0, 0, '--deg', '--random-state', 1)
     run = command('solve', 'panda', '--scene', 'table', '--xyz', 0.5, 0.1, 0.4, *pose)
     assert run.code == 0, run.err
@@ -157,8 +158,8 @@ def test_joint_value_that_looks_like_degrees_is_refused(planar_arm):
     given = read_joint_values(['shoulder=90'], robot, None, degrees=True)
     assert given['shoulder'] == pytest.approx(1.5707963)
     # accepted: a continuous joint, a value just outside the limits, and a prismatic joint
-    words = ['elbow=90', 'shoulder=2.5', 'lift=90']
-    assert read_joint_values(words, robot, None, degrees=False) == {
+    arguments = ['elbow=90', 'shoulder=2.5', 'lift=90']
+    assert read_joint_values(arguments, robot, None, degrees=False) == {
         'elbow': 90, 'shoulder': 2.5, 'lift': 90}
 
 

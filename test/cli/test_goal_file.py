@@ -14,33 +14,33 @@ from ros2_ik.srv import ComputeIK  # noqa: E402
 NOT_READ = {'attached_collision_objects', 'is_diff', 'twist', 'wrench'}
 
 
-def fields(message):
+def default_fields(message):
     """Return default values by name; nested messages as dicts, lists with one item."""
     found = {}
     for name, kind in zip(message.get_fields_and_field_types(), message.SLOT_TYPES, strict=True):
         value = getattr(message, name)
         if hasattr(value, 'get_fields_and_field_types'):
-            value = fields(value)
+            value = default_fields(value)
         elif isinstance(value, (list, array)):
-            value = [item(kind.value_type)]
+            value = [default_item(kind.value_type)]
         if name not in NOT_READ:
             found[name] = value
     return found
 
 
-def item(kind):
+def default_item(kind):
     if hasattr(kind, 'namespaces'):
         module = __import__('.'.join(kind.namespaces), fromlist=[kind.name])
-        return fields(getattr(module, kind.name)())
+        return default_fields(getattr(module, kind.name)())
     return {'boolean': False, 'double': 0.0}.get(getattr(kind, 'typename', ''), '')
 
 
 @pytest.mark.parametrize('message', [SolveConstrainedIK.Goal, ComputeIK.Request])
 def test_goal_fields_and_defaults_are_those_of_the_messages(message):
-    assert fields(message()) == GOAL
+    assert default_fields(message()) == GOAL
 
 
-def test_targets_may_use_xyz_rpy_and_quat():
+def test_targets_accept_xyz_and_rpy():
     goal = goal_of({'targets': [{'tip': 'tool', 'xyz': [1, 2, 3]}, {
         'tip': 'hand', 'rpy': ['3.141592653589793', 0, 0], 'relative_to': 'tool'}]})
     assert goal.tips == ['tool', 'hand']
@@ -50,15 +50,15 @@ def test_targets_may_use_xyz_rpy_and_quat():
     assert goal.targets[1].pose.orientation.x == pytest.approx(1)
 
 
-@pytest.mark.parametrize(('target', 'words'), [
+@pytest.mark.parametrize(('target', 'reason'), [
     ({'tip': 'tool'}, 'a target needs xyz, rpy or quat'),
     ({'xyz': [1, 2]}, 'targets[0].xyz must have 3 numbers, not 2'),
     ({'xyz': [1, 2, 3], 'orientation': [0, 0, 0]}, "no field 'orientation'; valid: tip, xyz"),
     ({'rpy': [0, 90, 0]}, 'rpy: 90 rad is more than a full turn; angles are radians')])
-def test_malformed_targets_are_refused(target, words):
-    with pytest.raises(CommandError) as refused:
+def test_malformed_targets_are_refused(target, reason):
+    with pytest.raises(CommandError) as error:
         goal_of({'targets': [target]})
-    assert words in str(refused.value)
+    assert reason in str(error.value)
 
 
 def test_goal_is_converted_to_its_message():

@@ -1,4 +1,4 @@
-"""The robot that the command receives from topics; late and lost replies of a stand-in."""
+"""The node client of the command: robot descriptions, and late or lost replies."""
 
 import subprocess
 import sys
@@ -19,25 +19,25 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 @pytest.fixture
-def publisher(monkeypatch):
-    """Return a function that makes publishers of texts, in a ROS domain of its own."""
+def create_publisher(monkeypatch):
+    """Return a function that creates publishers of String, in a separate ROS domain."""
     domain = unused_domain()
     monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     client = Client(domain)
-    # a parameter, so that it has parameter services
+    # a parameter, so that the node has parameter services
     with client.other_node('ros2_ik', wheels=4) as node:
         yield lambda topic: node.create_publisher(String, topic, LATCHED)
     client.close()
 
 
-@pytest.mark.parametrize('late', [0.0, 1.5])
-def test_robot_of_the_node_waits_for_a_late_srdf(publisher, late):
+@pytest.mark.parametrize('delay', [0.0, 1.5])
+def test_client_waits_for_a_late_srdf(create_publisher, delay):
     """Without the SRDF the robot would have other groups and tips."""
     panda = Robot.load('panda')
-    publisher('robot_description').publish(String(data=panda.urdf))
-    semantic = publisher('robot_description_semantic')
-    timer = threading.Timer(late, lambda: semantic.publish(String(data=panda.srdf)))
+    create_publisher('robot_description').publish(String(data=panda.urdf))
+    semantic = create_publisher('robot_description_semantic')
+    timer = threading.Timer(delay, lambda: semantic.publish(String(data=panda.srdf)))
     timer.start()
     with NodeClient('/ros2_ik') as client:
         found = client.robot(10.0)
@@ -45,9 +45,9 @@ def test_robot_of_the_node_waits_for_a_late_srdf(publisher, late):
     assert found is not None and found.groups.keys() == panda.groups.keys()
 
 
-def test_robot_of_a_node_without_an_srdf_is_received(publisher):
+def test_client_receives_a_robot_without_srdf(create_publisher):
     panda = Robot.load('panda')
-    publisher('robot_description').publish(String(data=panda.urdf))
+    create_publisher('robot_description').publish(String(data=panda.urdf))
     with NodeClient('/ros2_ik') as client:
         found = client.robot(10.0)
     assert found is not None and not found.srdf
@@ -55,15 +55,15 @@ def test_robot_of_a_node_without_an_srdf_is_received(publisher):
 
 # -- replies -----------------------------------------------------------------------------------
 
-SLIDE = """<robot name="slide">
+SLIDE_URDF = """<robot name="slide">
   <link name="base"/> <link name="slide"/>
   <joint name="rail" type="prismatic">
     <parent link="base"/> <child link="slide"/> <axis xyz="0 1 0"/>
     <limit lower="-1" upper="1" velocity="1" effort="1"/>
   </joint>
 </robot>"""
-# answers that rail = 0 is a solution; 'lost': without a response at first; 'making': ready later
-STAND_IN = """
+# returns the solution rail = 0; 'lost' drops its first response, 'making' is ready after 2 s
+STAND_IN_NODE = """
 import sys
 import rclpy
 from rclpy.action import ActionServer
@@ -87,9 +87,9 @@ async def execute(handle):
     handle.succeed()
     return result
 
-class Losing(ActionServer):
+class LossyServer(ActionServer):
     async def _execute_goal_request(self, request):
-        if sys.argv[1] == 'lost' and not asked:    # the response, as DDS may
+        if sys.argv[1] == 'lost' and not asked:    # DDS may lose the response
             asked.append(1)
             return
         await super()._execute_goal_request(request)
@@ -99,8 +99,8 @@ node = rclpy.create_node('ros2_ik', namespace=sys.argv[1])
 latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 publisher = node.create_publisher(String, 'robot_description', latched)
 publisher.publish(String(data=sys.argv[2]))
-action = Losing(node, SolveConstrainedIK, '~/solve_constrained_ik', execute,
-                callback_group=ReentrantCallbackGroup())
+action = LossyServer(node, SolveConstrainedIK, '~/solve_constrained_ik', execute,
+                     callback_group=ReentrantCallbackGroup())
 ready, was_ready = node.create_publisher(Bool, '~/ready', latched), []
 
 def become_ready():
@@ -114,25 +114,25 @@ rclpy.spin(node)
 
 
 @pytest.fixture
-def ask(command, monkeypatch):
-    """Return a function that starts a stand-in of a kind and calls it."""
+def call_stand_in(command, monkeypatch):
+    """Return a function that starts a stand-in node of a kind and calls it."""
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     monkeypatch.setenv('ROS_DOMAIN_ID', str(unused_domain()))
     monkeypatch.setattr('ros2_ik.cli.goal_client.RESEND_PERIOD', 2.0)
-    running = []
+    processes = []
 
     def run(kind):
-        running.append(subprocess.Popen([sys.executable, '-c', STAND_IN, kind, SLIDE]))
+        processes.append(subprocess.Popen([sys.executable, '-c', STAND_IN_NODE, kind, SLIDE_URDF]))
         return command('call', '--tip', 'slide', '--xyz', 0, 0, 0, '--node', f'/{kind}/ros2_ik',
                        '--wait', 50)
     yield run
-    for one in running:
-        one.kill()
-        one.wait()
+    for process in processes:
+        process.kill()
+        process.wait()
 
 
-@pytest.mark.parametrize(('kind', 'times'), [('lost', 2), ('making', 1)])
-def test_goal_without_a_reply_is_repeated_and_a_node_that_is_starting_is_awaited(ask, kind, times):
-    run = ask(kind)
-    assert run.code == 0 and f'SUCCESS: asked {times} times' in run.out, run.out + run.err
+@pytest.mark.parametrize(('kind', 'requests'), [('lost', 2), ('making', 1)])
+def test_call_resends_a_lost_goal_and_waits_for_a_starting_node(call_stand_in, kind, requests):
+    run = call_stand_in(kind)
+    assert run.code == 0 and f'SUCCESS: asked {requests} times' in run.out, run.out + run.err
     assert '8.3e-07' in run.out
