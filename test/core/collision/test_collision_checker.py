@@ -1,4 +1,4 @@
-"""Collisions, judged by python-fcl on the shapes of URDF and scene."""
+"""Collisions and distances of CollisionChecker, judged by python-fcl on the same shapes."""
 
 from concurrent.futures import ThreadPoolExecutor
 import itertools
@@ -34,29 +34,29 @@ SHIPPED = ('panda', 'ur5', 'baxter')
 SMALL = [('mimic_chain', 'fixed'), ('fingers', 'fixed'), ('one_joint', 'fixed'),
          ('nested', 'fixed'), ('two_arms', 'freeflyer'),
          ('two_arms', 'planar')]
-COLUMN = Box([0.2, 0.2, 2])    # stands in the way of much
+COLUMN = Box([0.2, 0.2, 2])    # an obstacle in front of the arm; edges [m]
 
 
-def close_to(generator):
+def nearby_pose(generator):
     return random_pose(generator, (-0.5, -0.5, -0.3), (0.5, 0.5, 0.8))
 
 
-def compare(checker, judge, count):
-    """Compare checker and judge; return the number of collisions."""
+def compare_with_judge(checker, judge, count):
+    """Compare contacts at random configurations; return the number of those in collision."""
     generator, hits = np.random.default_rng(1), 0
     for _ in range(count):
         q = checker.robot.random_q(generator)
-        wanted = judge.touching(checker.robot.to_joints(q))
-        assert checker.collides(q) == bool(wanted)
+        expected = judge.touching(checker.robot.to_joints(q))
+        assert checker.collides(q) == bool(expected)
         found = checker.in_collision(q)
-        assert pairs(found) == wanted and len(found) == len(wanted)
+        assert pairs(found) == expected and len(found) == len(expected)
         depths = [contact.depth for contact in found]
         assert depths == sorted(depths, reverse=True) and all(depth >= 0 for depth in depths)
-        hits += bool(wanted)
+        hits += bool(expected)
     return hits
 
 
-def one_box(robot, box=COLUMN, T=None):
+def scene_with_column(robot, box=COLUMN, T=None):
     return Scene(robot).add(SceneObject('column', [box], pose((0.4, 0, 0.3)) if T is None else T))
 
 
@@ -65,7 +65,8 @@ def one_box(robot, box=COLUMN, T=None):
 def test_collisions_of_hulls_equal_those_of_fcl(load):
     robot = load('ur5')
     scene = scattered(robot)
-    hits = compare(CollisionChecker(robot, scene, 'hull'), FclJudge(robot).surround(scene), 60)
+    judge = FclJudge(robot).surround(scene)
+    hits = compare_with_judge(CollisionChecker(robot, scene, 'hull'), judge, 60)
     assert 5 < hits <= 60
 
 
@@ -76,7 +77,7 @@ def test_checker_is_thread_safe(load):
     checkers = checker, checker.only('forearm_link', 'floor')
     states = [robot.random_q(generator) for _ in range(40)]
 
-    def answers(order):
+    def results(order):
         found = {}
         for i in order:
             near = [c.distances(states[i]) for c in checkers]
@@ -84,14 +85,14 @@ def test_checker_is_thread_safe(load):
                 (n.names, n.distance.tobytes(), n.jacobian.tobytes()) for n in near]
         return found
 
-    alone = answers(range(len(states)))
-    assert 3 < sum(found[0][0][0] for found in alone.values()) < 37
+    sequential = results(range(len(states)))
+    assert 3 < sum(found[0][0][0] for found in sequential.values()) < 37
     orders = [np.random.default_rng(seed).permutation(len(states)).tolist() for seed in range(8)]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
         with ThreadPoolExecutor(8) as pool:
-            assert all(found == alone for found in pool.map(answers, orders * 2))
+            assert all(found == sequential for found in pool.map(results, orders * 2))
     finally:
         sys.setswitchinterval(interval)
 
@@ -103,27 +104,28 @@ def test_collisions_of_all_kinds_of_joints_equal_those_of_fcl(name, root):
     scene = Scene(robot)
     for i in range(6):
         scene = scene.add(SceneObject(f'box {i}', [Box(generator.uniform(0.1, 0.3, 3))],
-                                      close_to(generator)))
+                                      nearby_pose(generator)))
     frames = TreeJudge(robot.urdf, root)
     judge = FclJudge(robot, frames, floating=root != 'fixed').surround(scene)
-    judge.exclude(self_pairs(robot).guessed)
-    assert compare(CollisionChecker(robot, scene, 'hull'), judge, 100) > 2
+    judge.leave_out(self_pairs(robot).guessed)
+    assert compare_with_judge(CollisionChecker(robot, scene, 'hull'), judge, 100) > 2
 
 
 @pytest.mark.parametrize('shape', ['<sphere radius="0.05"/>', '<box size="0.1 0.2 0.3"/>',
                                    '<cylinder radius="0.05" length="0.1"/>',
                                    '<capsule radius="0.05" length="0.1"/>'])
 def test_shapes_with_nearly_equal_centres_collide(shape):
-    """Coal fails there unless contacts are requested."""
-    robot = shaped_robot('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
+    """Coal fails at these poses unless contacts are requested."""
+    robot = solid('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
     generator = np.random.default_rng(0)
     corners = 0.15 * np.array(list(itertools.product((-1, 1), repeat=3)))
     others = [Box([0.3] * 3), Sphere(0.2), Cylinder(0.2, 0.4), Cone(0.2, 0.4),
               Capsule(0.1, 0.3), ConvexHull(corners)]
     for other in others:
         for _ in range(60):
-            off = generator.uniform(-1, 1, 3) * 10 ** generator.uniform(-6, -1.5)
-            checker = CollisionChecker(robot, one_box(robot, other, pose([0.7, 0, 0.1] + off)))
+            offset = generator.uniform(-1, 1, 3) * 10 ** generator.uniform(-6, -1.5)
+            checker = CollisionChecker(robot, scene_with_column(
+                robot, other, pose([0.7, 0, 0.1] + offset)))
             assert checker.collides(robot.neutral)
             assert pairs(checker.in_collision(robot.neutral)) == {pair('tip', 'column')}
 
@@ -140,7 +142,7 @@ def test_contact_has_names_depth_and_position():
     assert "'tip'" in str(contact) and "'ball'" in str(contact) and '0.05' in str(contact)
 
 
-# -- which pairs --------------------------------------------------------------------------
+# -- allowed pairs ------------------------------------------------------------------------
 
 def test_allowed_collision_matrix_overrides_the_srdf(load):
     robot = load('panda')
@@ -153,7 +155,7 @@ def test_allowed_collision_matrix_overrides_the_srdf(load):
 
 
 def test_allowed_pairs_are_not_reported(load):
-    robot, scene = load('panda'), one_box(load('panda'))
+    robot, scene = load('panda'), scene_with_column(load('panda'))
     q = robot.to_q({'panda_joint2': 0.9, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
     found = pairs(CollisionChecker(robot, scene).in_collision(q))
     assert len(found) > 1
@@ -163,20 +165,20 @@ def test_allowed_pairs_are_not_reported(load):
     all_allowed = scene.allow('column', None)
     assert CollisionChecker(robot, all_allowed).in_collision(q) == ()
     link = next(name for name in one if name != 'column')
-    again = all_allowed.allow(link, 'column', False)
-    assert pairs(CollisionChecker(robot, again).in_collision(q)) == {one}
+    checked_again = all_allowed.allow(link, 'column', False)
+    assert pairs(CollisionChecker(robot, checked_again).in_collision(q)) == {one}
 
 
-def test_contact_of_fixed_bodies_is_ignored(load):
-    """A table that intersects the pedestal."""
+def test_contact_of_fixed_bodies_is_ignored_unless_the_base_moves(load):
+    """A floor that intersects the base link."""
     robot = load('panda')
     scene = Scene(robot).add(SceneObject('floor', [Box([2, 2, 0.2])], pose((0, 0, -0.05))))
     q = robot.to_q({'panda_joint4': -1.5})
     assert CollisionChecker(robot, scene).in_collision(q) == ()
-    free = Robot.load('panda', root_joint='freeflyer')
-    scene = Scene(free).add(SceneObject('floor', [Box([2, 2, 0.2])], pose((0, 0, -0.05))))
-    q = free.to_q({'panda_joint4': -1.5})
-    assert pair('floor', 'panda_link0') in pairs(CollisionChecker(free, scene).in_collision(q))
+    mobile = Robot.load('panda', root_joint='freeflyer')
+    scene = Scene(mobile).add(SceneObject('floor', [Box([2, 2, 0.2])], pose((0, 0, -0.05))))
+    q = mobile.to_q({'panda_joint4': -1.5})
+    assert pair('floor', 'panda_link0') in pairs(CollisionChecker(mobile, scene).in_collision(q))
 
 
 def test_robots_without_movable_geometry_have_no_contacts(small):
@@ -195,8 +197,8 @@ def test_robots_without_movable_geometry_have_no_contacts(small):
 
 @pytest.mark.parametrize('size', [1e-3, 1.0])
 @pytest.mark.parametrize('far', [0.0, 1500.0])
-def test_collision_is_named_at_any_small_gap(size, far):
-    """Below 1 um either result is valid, but both functions agree."""
+def test_collides_and_in_collision_agree_at_narrow_gaps(size, far):
+    """At gaps below 1 um either result is valid, but both functions must agree."""
     robot = Robot.from_urdf(
         '<robot name="r"><link name="base"/><link name="rod"><collision><geometry>'
         f'<cylinder radius="{size / 2}" length="{size}"/></geometry></collision></link>'
@@ -204,20 +206,20 @@ def test_collision_is_named_at_any_small_gap(size, far):
         '<limit lower="-5" upper="5000" velocity="1" effort="1"/></joint></robot>')
     checker = CollisionChecker(robot, Scene(robot).add(
         SceneObject('post', [Box([size] * 3)], pose((far, 0, 0)))))
-    touching = 0
+    collisions = 0
     for gap in np.geomspace(1e-9, 1e-4, 100):
         q = robot.to_q({'x': far - size - gap})
         found = checker.in_collision(q)
         assert pairs(found) == ({frozenset(('rod', 'post'))} if checker.collides(q) else set())
         assert all(contact.depth >= 0 for contact in found) and not (found and gap > 1.1e-6)
-        touching += bool(found)
-    assert 10 < touching < 90
+        collisions += bool(found)
+    assert 10 < collisions < 90
 
 
-# -- refusals -----------------------------------------------------------------------------
+# -- restricted checkers, other robots, changing scenes -------------------------------------
 
-def test_checker_of_one_pair_reports_no_other_pair(load):
-    robot, scene = load('panda'), one_box(load('panda'))
+def test_checker_restricted_to_one_pair_reports_no_other_pair(load):
+    robot, scene = load('panda'), scene_with_column(load('panda'))
     checker = CollisionChecker(robot, scene.allow('panda_hand', 'column'))
     q = robot.to_q({'panda_joint2': 0.9, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
     only = checker.only('panda_hand', 'column')
@@ -233,20 +235,20 @@ def test_scene_of_another_robot_is_refused(load):
 
 
 @pytest.mark.parametrize('name', SHIPPED)
-def test_collisions_equal_those_of_the_judge_while_scenes_change(name, load):
+def test_collisions_equal_those_of_fcl_while_scenes_change(name, load):
     counts, wrong = differences(load(name), 3, 8, np.random.default_rng(7))
     assert not wrong and counts['touching'] > 30 and counts['ties'] == 0
 
 
 @pytest.mark.parametrize(('made_by', 'radius'), [('checker', 0.3003), ('mesh', 0.3004)])
-def test_distance_of_a_mesh_is_that_of_its_hull_until_its_parts_are_made(
+def test_distance_of_a_mesh_is_that_of_its_hull_until_it_has_convex_parts(
         made_by, radius, tmp_path, monkeypatch):
-    """A box in the middle of a ring is in its hull, and 0.22 m from the ring."""
+    """A box at the centre of a ring is inside its hull, and 0.22 m from the ring."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     monkeypatch.setattr('ros2_ik.core.collision.distance_check.PARTS_CHECK_PERIOD', 0.0)
-    made = trimesh.creation.torus(radius, 0.05, 20, 14)
-    ring = Mesh(np.array(made.vertices), np.array(made.faces))
-    robot = shaped_robot('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))
+    torus = trimesh.creation.torus(radius, 0.05, 20, 14)
+    ring = Mesh(np.array(torus.vertices), np.array(torus.faces))
+    robot = solid('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))
     scene = Scene(robot).attach(SceneObject('tool', [ring]), 'tip')
     at = robot.model.createData()
     pin.framesForwardKinematics(robot.model, at, robot.neutral)
@@ -258,5 +260,5 @@ def test_distance_of_a_mesh_is_that_of_its_hull_until_its_parts_are_made(
     if made_by == 'checker':
         checker.make_parts()
     assert ring.convex_parts
-    fine = checker.distances(robot.neutral, np.inf)
-    assert 0.1 < fine.distance[0] < 0.23 and len(fine.distance) > 4
+    found = checker.distances(robot.neutral, np.inf)
+    assert 0.1 < found.distance[0] < 0.23 and len(found.distance) > 4

@@ -1,4 +1,4 @@
-"""Padding, and attached objects."""
+"""Collision checks with padding and attached objects."""
 
 from fcl_judge import FclJudge
 from judge import pose, TreeJudge
@@ -17,7 +17,7 @@ BALL = '<sphere radius="0.1"/>'
 # -- padding ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('gap', 'padding'), [(0.02, 0.019), (0.02, 0.021), (-0.05, 0.03)])
-def test_padding_adds_to_the_size_of_links(gap, padding):
+def test_padding_reduces_the_distance_of_a_link_to_objects(gap, padding):
     robot, touches = ball_arm(), gap < padding
     scene = Scene(robot).add(ball_at(1.0 + gap)).with_padding({'tip': padding})
     checker = CollisionChecker(robot, scene)
@@ -29,12 +29,12 @@ def test_padding_adds_to_the_size_of_links(gap, padding):
 
 
 def test_padding_does_not_apply_between_links():
-    """As in MoveIt."""
-    robot = shaped_robot('two_arms', shapes={'left_hand': BALL, 'right_hand': BALL}, xyz=(0, 0, 0))
-    srdf_free = Robot.from_urdf(robot.urdf)
+    """MoveIt also pads links only against objects."""
+    robot = solid('two_arms', shapes={'left_hand': BALL, 'right_hand': BALL}, xyz=(0, 0, 0))
+    without_srdf = Robot.from_urdf(robot.urdf)
     generator = np.random.default_rng(0)
-    plain = CollisionChecker(srdf_free)
-    padded = CollisionChecker(srdf_free, Scene(srdf_free).with_padding(
+    plain = CollisionChecker(without_srdf)
+    padded = CollisionChecker(without_srdf, Scene(without_srdf).with_padding(
         {'left_hand': 0.3, 'right_hand': 0.3}))
     for _ in range(30):
         q = robot.random_q(generator)
@@ -45,55 +45,55 @@ def test_padding_does_not_apply_between_links():
 
 # -- attached objects ---------------------------------------------------------------------
 
-def test_attached_object_may_touch_its_touch_links_only(load):
+def test_attached_object_collides_with_links_other_than_touch_links(load):
     robot = load('panda')
     q = robot.to_q({'panda_joint4': -1.5})
-    beside = [*(f'panda_link{i}' for i in (4, 5, 6)), 'panda_hand', 'panda_leftfinger',
-              'panda_rightfinger']
-    free = Scene(robot).attach(tool(0.3), 'panda_link7', beside)
-    assert CollisionChecker(robot, free).in_collision(q) == ()
-    held = Scene(robot).attach(tool(0.3), 'panda_link6')
-    found = pairs(CollisionChecker(robot, held).in_collision(q))
+    touch_links = [*(f'panda_link{i}' for i in (4, 5, 6)), 'panda_hand', 'panda_leftfinger',
+                   'panda_rightfinger']
+    scene = Scene(robot).attach(tool(0.3), 'panda_link7', touch_links)
+    assert CollisionChecker(robot, scene).in_collision(q) == ()
+    scene = Scene(robot).attach(tool(0.3), 'panda_link6')
+    found = pairs(CollisionChecker(robot, scene).in_collision(q))
     assert any('stick' in names for names in found)
     assert pair('stick', 'panda_link6') not in found
-    allowed = held
+    allowed = scene
     for names in found:
         allowed = allowed.allow(*names)
     assert CollisionChecker(robot, allowed).in_collision(q) == ()
 
 
-def test_touch_links_excuse_no_object_of_the_world(load):
-    """Past defects: one with the id of the attached object, and one named in touch_links."""
+def test_touch_links_do_not_allow_contacts_with_world_objects(load):
+    """Past defects: an object with the id of the attached one, or named in touch_links."""
     robot = load('panda')
     q = robot.to_q({'panda_joint4': -1.5})
     stick = tool(0.3)
-    beside = [*(f'panda_link{i}' for i in (4, 5, 6)), 'panda_hand', 'panda_leftfinger',
-              'panda_rightfinger', 'table']
-    scene = Scene(robot).attach(stick, 'panda_link7', beside)
+    touch_links = [*(f'panda_link{i}' for i in (4, 5, 6)), 'panda_hand', 'panda_leftfinger',
+                   'panda_rightfinger', 'table']
+    scene = Scene(robot).attach(stick, 'panda_link7', touch_links)
     place = Configuration(robot, q).placement('panda_link7')
     ball = SceneObject('table', [Sphere(0.02)], place * scene.attached['stick'].object.pose)
     hand = Configuration(robot, q).placement('panda_hand')
-    again = SceneObject('stick', [Sphere(0.02)], hand)
-    for added, names in ((ball, ('stick', 'table')), (again, ('stick', 'panda_hand'))):
+    same_id = SceneObject('stick', [Sphere(0.02)], hand)
+    for added, names in ((ball, ('stick', 'table')), (same_id, ('stick', 'panda_hand'))):
         checker = CollisionChecker(robot, scene.add(added))
         assert pair(*names) in pairs(checker.in_collision(q))
 
 
 def test_attached_objects_of_two_links_collide_unless_allowed(load):
-    """Those of one link are not checked."""
+    """Objects attached to the same link are not checked against each other."""
     robot = load('baxter')
-    long = [(Capsule(0.02, 3.0), pose())]
-    same = Scene(robot).attach(SceneObject('a', long), 'left_gripper').attach(
-        SceneObject('b', long), 'left_gripper')
+    long_part = [(Capsule(0.02, 3.0), pose())]
+    same = Scene(robot).attach(SceneObject('a', long_part), 'left_gripper').attach(
+        SceneObject('b', long_part), 'left_gripper')
     q = robot.to_q(None)
     assert pair('a', 'b') not in pairs(CollisionChecker(robot, same).in_collision(q))
     ball = [Sphere(3.0)]
     apart = Scene(robot).attach(SceneObject('a', ball), 'left_gripper').attach(
         SceneObject('b', ball), 'right_gripper')
     assert pair('a', 'b') in pairs(CollisionChecker(robot, apart).in_collision(q))
-    friends = Scene(robot).attach(SceneObject('a', ball), 'left_gripper').attach(
+    touching = Scene(robot).attach(SceneObject('a', ball), 'left_gripper').attach(
         SceneObject('b', ball), 'right_gripper', ['a'])
-    assert pair('a', 'b') not in pairs(CollisionChecker(robot, friends).in_collision(q))
+    assert pair('a', 'b') not in pairs(CollisionChecker(robot, touching).in_collision(q))
 
 
 @pytest.mark.parametrize(('name', 'root', 'link'), [
@@ -121,7 +121,7 @@ def test_rotated_octree_collides_with_an_attached_half_space_at_its_lowest_corne
     for _ in range(200):
         q = np.r_[generator.uniform(-0.5, 0.5, 3), generator.normal(size=4)]
         q[3:] /= np.linalg.norm(q[3:])
-        placed = (corners - q[:3]) @ Rotation.from_quat(q[3:]).as_matrix()
-        lowest = (placed @ normal).min()
+        corners_in_a = (corners - q[:3]) @ Rotation.from_quat(q[3:]).as_matrix()
+        lowest = (corners_in_a @ normal).min()
         if abs(lowest) > 1e-5:
             assert checker.collides(q) == (lowest < 0), (q, lowest)

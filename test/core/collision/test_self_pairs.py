@@ -19,7 +19,7 @@ BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
+def empty_cache(tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
 
 
@@ -36,7 +36,7 @@ def chain(radii, kinds=None, srdf=None):
 
 
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
-def test_srdf_pairs_are_not_checked(name, load):
+def test_pairs_disabled_by_the_srdf_are_not_checked(name, load):
     robot = load(name)
     pairs = self_pairs(robot)
     assert not pairs.checked & robot.disabled_pairs
@@ -52,7 +52,7 @@ def test_srdf_pairs_are_not_checked(name, load):
     (['continuous', 'fixed'], True), (['fixed', 'prismatic'], True),
     (['continuous', 'revolute'], False), (['floating', 'fixed'], False)])
 def test_links_are_adjacent_across_one_moving_joint(kinds, adjacent):
-    """Not across a floating joint."""
+    """A floating joint does not count."""
     text = chain([0.1, None, 0.1], kinds).urdf.replace('<axis', LIMIT)
     pairs = self_pairs(Robot.from_urdf(text))
     assert pairs.allowed == ({('a', 'c'): ADJACENT} if adjacent else {})
@@ -60,13 +60,13 @@ def test_links_are_adjacent_across_one_moving_joint(kinds, adjacent):
 
 def test_links_always_in_contact_are_ignored_without_an_srdf():
     pairs = self_pairs(chain([0.5, 0.1, 1.6, 0.1], ['continuous', 'continuous', 'continuous']))
-    assert pairs.allowed[('a', 'c')] == TOUCHING    # 2 m at most; 2.1 m are covered
+    assert pairs.allowed[('a', 'c')] == TOUCHING    # at most 2 m apart; the radii sum to 2.1 m
     assert ('a', 'd') in pairs.checked
     assert 'collisions: 1 pair of links' in pairs.report() and 'a - c' in pairs.report()
 
 
-def test_links_always_in_contact_are_ignored_with_an_srdf_too():
-    """Official SRDFs omit pairs: no configuration would be free. Enabled pairs are checked."""
+def test_links_always_in_contact_are_ignored_unless_the_srdf_enables_them():
+    """Official SRDFs omit some of these pairs; if checked, no configuration would be free."""
     srdf = '<robot name="chain"><disable_collisions link1="c" link2="b"/>{}</robot>'
     pairs = self_pairs(chain([0.5, 0.1, 1.6, 0.1], srdf=srdf.format('')))
     assert pairs.allowed == {('b', 'c'): DISABLED, ('a', 'c'): TOUCHING, ('c', 'd'): TOUCHING}
@@ -77,7 +77,7 @@ def test_links_always_in_contact_are_ignored_with_an_srdf_too():
 
 
 def fingers(gap, lower=0.0, srdf=None):
-    """Return two spheres of 5 cm on slides that close to a gap [m], negative for overlap."""
+    """Return a gripper of two spheres of 5 cm, closed at `gap` [m]; negative: overlap."""
     def side(name, sign):
         return (f'<link name="{name}">{BALL.format(0.05)}</link><joint name="{name}_slide" '
                 f'type="prismatic"><parent link="palm"/><child link="{name}"/>'
@@ -87,27 +87,27 @@ def fingers(gap, lower=0.0, srdf=None):
                            f'{side("right", 1)}</robot>', srdf=srdf)
 
 
-def test_fingers_in_contact_when_closed_are_ignored():
+def test_fingers_in_slight_contact_when_closed_are_ignored():
     pairs = self_pairs(fingers(-4e-5))
     assert pairs.allowed == pairs.guessed == {('left', 'right'): NEUTRAL}
     for word in ('unchecked', 'SRDF', 'neutral', 'left - right'):
         assert word in pairs.report()
 
 
-OTHERS = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" reason="Never"/>'
-          '</robot>')
+OTHER_PAIR_SRDF = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" '
+                   'reason="Never"/></robot>')
 
 
 @pytest.mark.parametrize('robot', [fingers(-5e-3), fingers(-4e-5, lower=-0.02),
-                                   fingers(-4e-5, srdf=OTHERS)],
-                         ids=['deep in neutral', 'deeper elsewhere', 'SRDF'])
-def test_pair_whose_contact_is_possible_is_checked(robot):
-    """Of a posture, of arms beside the hips, or of pairs that an SRDF does not disable."""
+                                   fingers(-4e-5, srdf=OTHER_PAIR_SRDF)],
+                         ids=['deep at neutral', 'deeper elsewhere', 'with SRDF'])
+def test_pair_in_contact_is_checked_if_deep_or_left_enabled_by_an_srdf(robot):
+    """Pairs are guessed only if no contact exceeds 1 mm and no SRDF disables pairs."""
     pairs = self_pairs(robot)
     assert pairs.checked == {('left', 'right')} and not pairs.guessed and not pairs.report()
 
 
-def test_guessed_pairs_can_be_checked():
+def test_guessed_pairs_are_checked_with_guess_pairs_off():
     robot = fingers(-4e-5)
     for guess in (True, False):
         scene = Scene(robot, guess_pairs=guess)
@@ -116,8 +116,7 @@ def test_guessed_pairs_can_be_checked():
 
 @pytest.mark.parametrize('name, guessed', [
     ('panda', {('panda_leftfinger', 'panda_rightfinger')}), ('ur5', set()), ('xarm7', set())])
-def test_pairs_ignored_without_srdf_are_disabled_in_the_srdf(name, guessed, load):
-    """For shipped robots."""
+def test_pairs_ignored_without_srdf_are_disabled_in_the_shipped_srdf(name, guessed, load):
     shipped = load(name)
     robot = Robot.from_urdf(shipped.urdf, shipped.package_dirs)
     pairs = self_pairs(robot)

@@ -1,4 +1,4 @@
-"""Smallest distances of a collision checker, and the distance of one pair."""
+"""MinimumDistance and PairDistance: functions of collision distances."""
 
 from fcl_judge import FclJudge
 from judge import pose
@@ -11,7 +11,7 @@ from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError, UnknownNameError
 from ros2_ik.core.scene import Scene, SceneObject, Sphere
 
-ITERATIONS = {'max_iterations': 200, 'timeout': 60.0}     # the clock does not decide
+LIMITS = {'max_iterations': 200, 'timeout': 60.0}     # the timeout [s] is not reached
 BALL = '<sphere radius="0.1"/>'
 
 
@@ -23,7 +23,7 @@ def panda_world(load):
 
 
 def clearance(judge, joints):
-    """Return the smallest signed distance of all checked pairs by fcl."""
+    """Return the smallest signed distance [m] of all checked pairs by fcl."""
     judge.place(joints)
     return min(judge.distance(*names) for names in judge.pairs)
 
@@ -41,8 +41,8 @@ def test_minimum_distance_rows_are_the_nearest_pairs_in_order(panda_world):
         np.testing.assert_array_equal(function.value(Configuration(robot, q)), f)
 
 
-def test_distance_is_the_maximum_if_no_pair_is_near():
-    robot = shaped_robot('one_joint', shapes={'tip': BALL})
+def test_minimum_distance_is_the_cutoff_if_no_pair_is_near():
+    robot = solid('one_joint', shapes={'tip': BALL})
     far = Scene(robot).add(SceneObject('ball', [Sphere(0.1)], pose((5, 0, 0))))
     for checker in (CollisionChecker(robot, far), CollisionChecker(robot)):
         f, J = MinimumDistance(checker, 0.3, 3).evaluate(Configuration(robot))
@@ -56,43 +56,43 @@ def test_checker_of_another_robot_is_refused(panda_world, load):
         IKProblem(load('ur5'), constraints=[Constraint(MinimumDistance(panda_world[1]), 0.01)])
 
 
-def test_constraint_moves_a_colliding_start_out_of_a_box(panda_world):
+def test_minimum_distance_constraint_is_met_from_most_colliding_starts(panda_world):
     robot, checker, judge = panda_world
-    generator, pushed, seen = np.random.default_rng(1), 0, 0
+    generator, solved, starts = np.random.default_rng(1), 0, 0
     problem = IKProblem(robot, constraints=[Constraint(MinimumDistance(checker), 0.01)])
-    while seen < 20:
+    while starts < 20:
         q = robot.random_q(generator)
         if not checker.collides(q):
             continue
-        seen += 1
-        solution = solve(problem, q, allow_restarts=False, **ITERATIONS)
+        starts += 1
+        solution = solve(problem, q, allow_restarts=False, **LIMITS)
         if solution.success:
-            pushed += 1
+            solved += 1
             assert clearance(judge, solution.joints) >= 0.01 - 3e-6
         assert (solution.q is None) != solution.success
-    assert pushed >= 15
+    assert solved >= 15
 
 
 BALLS = {'left_hand': BALL, 'right_hand': BALL, 'chest': BALL}
 
 
 @pytest.fixture(scope='module')
-def arms():
-    """Return two arms with spheres as hands, centred at frames, and a sphere in the world."""
-    robot = shaped_robot('two_arms', shapes=BALLS, xyz=(0, 0, 0))
+def two_arms():
+    """Return a robot with spherical hands, and its checker with a spherical post."""
+    robot = solid('two_arms', shapes=BALLS, xyz=(0, 0, 0))
     scene = Scene(robot).add(SceneObject('post', [Sphere(0.2)], pose((0.6, 0.1, 0.6))))
     return robot, CollisionChecker(robot, scene)
 
 
-def chord(robot, q, one, other=None):
-    """Return the distance of a frame from another, or from the post."""
+def center_distance(robot, q, one, other=None):
+    """Return the distance of a frame's origin from that of another, or from the post [m]."""
     at = Configuration(robot, q)
     to = np.array([0.6, 0.1, 0.6]) if other is None else at.transform(other)[:3, 3]
     return np.linalg.norm(at.transform(one)[:3, 3] - to)
 
 
-def test_distance_of_spheres_is_that_of_their_centres_minus_the_radii(arms):
-    robot, checker = arms
+def test_pair_distance_of_spheres_equals_the_closed_form(two_arms):
+    robot, checker = two_arms
     hands = PairDistance(checker, 'left_hand', 'right_hand')
     post = PairDistance(checker, 'post', 'left_hand')
     generator, signs = np.random.default_rng(0), set()
@@ -100,14 +100,15 @@ def test_distance_of_spheres_is_that_of_their_centres_minus_the_radii(arms):
         q = robot.random_q(generator)
         at = Configuration(robot, q)
         assert hands.value(at) == pytest.approx(
-            [chord(robot, q, 'left_hand', 'right_hand') - 0.2], abs=1e-8)
-        assert post.value(at) == pytest.approx([chord(robot, q, 'left_hand') - 0.3], abs=1e-8)
+            [center_distance(robot, q, 'left_hand', 'right_hand') - 0.2], abs=1e-8)
+        assert post.value(at) == pytest.approx(
+            [center_distance(robot, q, 'left_hand') - 0.3], abs=1e-8)
         signs |= {post.value(at)[0] > 0, hands.value(at)[0] > 0}
     assert signs == {True, False}
 
 
-def test_unknown_names_of_a_pair_are_refused(arms):
-    robot, checker = arms
+def test_malformed_arguments_of_a_pair_distance_are_refused(two_arms):
+    robot, checker = two_arms
     with pytest.raises(UnknownNameError, match="left_hnd.*'left_hand'"):
         PairDistance(checker, 'left_hnd', 'post')
     with pytest.raises(UnknownNameError, match='left_a'):     # a link without geometry
@@ -118,8 +119,8 @@ def test_unknown_names_of_a_pair_are_refused(arms):
         PairDistance(robot, 'left_hand', 'post')
 
 
-def test_distance_of_a_pair_ignores_allowed_pairs_and_includes_padding(arms):
-    robot, checker = arms
+def test_pair_distance_ignores_allowed_pairs_and_includes_padding(two_arms):
+    robot, checker = two_arms
     at = Configuration(robot, robot.random_q(np.random.default_rng(2)))
     plain = PairDistance(checker, 'left_hand', 'post').value(at)
     scene = checker.scene.allow('left_hand', 'post')

@@ -1,4 +1,4 @@
-"""Pose and orientation of a frame relative to a reference; roll, pitch and yaw."""
+"""FramePose and FrameOrientation: logarithms, Euler angles and refusals."""
 
 from hypothesis import given, settings, strategies as st
 from judge import inverse, pose, pose_error
@@ -29,13 +29,13 @@ def test_pose_value_equals_that_of_scipy(small, seed, relative):
 
 @pytest.mark.parametrize('reference', [
     np.eye(4).tolist(), pin.SE3.Identity(), np.eye(4, dtype=int), np.eye(8)[::2, ::2]])
-def test_references_may_be_lists_se3_or_arrays(small, reference):
+def test_references_are_read_from_lists_se3_or_arrays(small, reference):
     value = FramePose('tip', reference).value(Configuration(small('scara')))
     np.testing.assert_allclose(value, [0.7, 0, 0.3, 0, 0, 0], atol=1e-15)
 
 
 def test_rounded_rotation_is_replaced_by_the_nearest_rotation(small):
-    """Six digits, as in text files."""
+    """References from text files often have six digits."""
     exact = pose((0.1, 0.2, 0.3), (0.3, 0.4, 0.5))
     error = FramePose('body', exact.round(6)).value(
         Configuration(small('one_link', 'freeflyer'),
@@ -44,34 +44,34 @@ def test_rounded_rotation_is_replaced_by_the_nearest_rotation(small):
     assert pose_error(exact, exact.round(6))[1] < 2e-6
 
 
-def broken(**parts):
-    """Return a unit matrix with changed entries: r12=.5 sets row 1, column 2."""
+def matrix(**entries):
+    """Return the identity with changed entries: r12=.5 sets row 1, column 2."""
     T = np.eye(4)
-    for place, value in parts.items():
-        T[int(place[1]), int(place[2])] = value
+    for entry, value in entries.items():
+        T[int(entry[1]), int(entry[2])] = value
     return T
 
 
-@pytest.mark.parametrize('reference, words', [
-    (broken(r03=np.nan), ['finite']), (broken(r11=np.inf), ['finite']),
-    (broken(r03=1e200), ['further away']),
-    (broken(r30=1.0), ['last row', '[1.0, 0.0, 0.0, 1.0]']), (broken(r01=2e-3), ['rotation']),
+@pytest.mark.parametrize('reference, message_parts', [
+    (matrix(r03=np.nan), ['finite']), (matrix(r11=np.inf), ['finite']),
+    (matrix(r03=1e200), ['further away']),
+    (matrix(r30=1.0), ['last row', '[1.0, 0.0, 0.0, 1.0]']), (matrix(r01=2e-3), ['rotation']),
     (np.diag([2.0, 2, 2, 1]), ['determinant', '8']), (np.diag([0.0, 0, 0, 1]), ['rotation']),
     (np.eye(3), ['4x4', '(3, 3)']), (None, ['4x4']), ('pose', ['4x4']), ([[1, 2], [3]], []),
     (np.eye(4) * 1j, ['tip']), ([[10**400] * 4] * 4, ['tip'])])
-def test_malformed_references_are_refused(reference, words):
+def test_malformed_references_are_refused(reference, message_parts):
     with pytest.raises(InvalidTargetError) as caught:
         FramePose('tip', reference)
-    for word in [*words, 'tip']:
-        assert word in str(caught.value)
+    for part in [*message_parts, 'tip']:
+        assert part in str(caught.value)
 
 
-LIE = recorded('lie.json')
+LIE_CASES = recorded('lie.json')
 
 
 @pytest.fixture
 def body(small):
-    """Return a free body at a rotation vector."""
+    """Return a function: a free body at a rotation vector and a position."""
     def at(rotvec=(0, 0, 0), position=(1, 2, 3)):
         quaternion = Rotation.from_rotvec(rotvec).as_quat()
         return Configuration(small('one_link', 'freeflyer'), [*position, *quaternion])
@@ -81,14 +81,14 @@ def body(small):
 def test_frame_orientation_has_a_row_per_axis(body):
     at, reference = body((0.2, 0.5, -0.1)), pose(rotvec=(0.6, 0.1, 0.3))
     value, J = FrameOrientation('body', reference).evaluate(at)
-    some = FrameOrientation('body', reference, axes='zx')
-    assert some.labels == ('rz [rad]', 'rx [rad]')
-    np.testing.assert_array_equal(some.value(at), value[[2, 0]])
-    np.testing.assert_allclose(some.jacobian(at), J[[2, 0]], atol=1e-15)
+    subset = FrameOrientation('body', reference, axes='zx')
+    assert subset.labels == ('rz [rad]', 'rx [rad]')
+    np.testing.assert_array_equal(subset.value(at), value[[2, 0]])
+    np.testing.assert_allclose(subset.jacobian(at), J[[2, 0]], atol=1e-15)
 
 
-@pytest.mark.parametrize('case', LIE['cases'], ids=lambda case: case['angle'])
-def test_rotation_logarithms_equal_those_of_60_digits(body, case):
+@pytest.mark.parametrize('case', LIE_CASES['cases'], ids=lambda case: case['angle'])
+def test_rotation_logarithms_equal_references_with_60_digits(body, case):
     M, expected = np.array(case['M']), case['log6'][3:]
     at = body()
     for value in (FramePose('body', inverse(M)).value(body(position=(0, 0, 0)))[3:],
@@ -109,47 +109,48 @@ def test_logarithm_of_half_a_turn_has_either_sign(axis):
     np.testing.assert_allclose(np.abs(w), np.abs(np.multiply(axis, np.pi)), atol=2e-8)
 
 
-@pytest.mark.parametrize('arguments, words', [
+@pytest.mark.parametrize('arguments, message', [
     ({'axes': 'xx'}, "axes is 'xx'; valid: x, y, z, xy"), ({'axes': None}, 'axes is None'),
     ({'axes': 'z', 'form': 'chord'}, "axes is 'z'.* chord .*valid: 'xyz'"),
     ({'form': 'quaternion'}, "form is 'quaternion'; valid: vector, angle")])
-def test_unknown_axes_and_forms_are_refused_by_name(arguments, words):
-    with pytest.raises(InvalidConstraintError, match=words):
+def test_unknown_axes_and_forms_are_refused_by_name(arguments, message):
+    with pytest.raises(InvalidConstraintError, match=message):
         FrameOrientation('body', **arguments)
 
 
 @pytest.fixture
-def turned(body):
-    """Return a free body rotated about its x, then its new y, then its new z."""
+def body_at_euler(body):
+    """Return a function: a free body at intrinsic XYZ Euler angles."""
     return lambda *angles: body(Rotation.from_euler('XYZ', angles).as_rotvec())
 
 
 @settings(max_examples=50)
 @given(st.floats(-3.14, 3.14), st.floats(-1.57, 1.57), st.floats(-3.14, 3.14))
-def test_euler_angles_equal_those_of_scipy(turned, roll, pitch, yaw):
-    value = FrameOrientation('body', form='euler').value(turned(roll, pitch, yaw))
+def test_euler_angles_equal_those_of_scipy(body_at_euler, roll, pitch, yaw):
+    value = FrameOrientation('body', form='euler').value(body_at_euler(roll, pitch, yaw))
     np.testing.assert_allclose(value, (roll, pitch, yaw), atol=1e-12 / np.cos(pitch))
 
 
-@pytest.mark.parametrize('up', [1, -1])
+@pytest.mark.parametrize('sign', [1, -1])
 @pytest.mark.parametrize('theta', [0, 0.7, -2.5])
-def test_euler_angles_at_gimbal_lock_equal_those_of_moveit(small, up, theta):
-    """Roll has all of the rotation; the Jacobian is that of roll and pitch."""
+def test_euler_angles_at_gimbal_lock_equal_those_of_moveit(small, sign, theta):
+    """Roll gets the whole rotation; yaw and its row of the Jacobian are zero."""
     c, s = np.cos(theta), np.sin(theta)
-    R = np.array([[0, 0, up], [s, c, 0], [-c * up, s * up, 0]])    # Rx(up * theta) Ry(up * pi/2)
+    # Rx(sign * theta) Ry(sign * pi/2)
+    R = np.array([[0, 0, sign], [s, c, 0], [-c * sign, s * sign, 0]])
     at = Configuration(small('one_link', 'freeflyer'))
     value, J = FrameOrientation('body', offset=R, form='euler').evaluate(at)
-    np.testing.assert_allclose(value, (up * theta, up * np.pi / 2, 0), atol=1e-15)
+    np.testing.assert_allclose(value, (sign * theta, sign * np.pi / 2, 0), atol=1e-15)
     np.testing.assert_allclose(J[0, 3:], (1, 0, 0), atol=1e-3)
     assert np.linalg.norm(J[1, 3:]) == pytest.approx(1)
     assert np.abs(J[2]).max() < 1e-3
 
 
-@pytest.mark.parametrize('off', [1e-15, 1e-12, 1e-8, 1e-4])
-@pytest.mark.parametrize('up', [1, -1])
-def test_euler_angles_near_gimbal_lock_keep_the_orientation(turned, off, up):
+@pytest.mark.parametrize('offset', [1e-15, 1e-12, 1e-8, 1e-4])
+@pytest.mark.parametrize('sign', [1, -1])
+def test_euler_angles_near_gimbal_lock_keep_the_orientation(body_at_euler, offset, sign):
     """Roll and yaw are ill-conditioned, their sum and the orientation are not."""
-    at = turned(0.3, up * (np.pi / 2 - off), 0.2)
+    at = body_at_euler(0.3, sign * (np.pi / 2 - offset), 0.2)
     value, J = FrameOrientation('body', form='euler').evaluate(at)
     assert np.isfinite(value).all() and np.abs(J).max() <= 1e6
     np.testing.assert_allclose(Rotation.from_euler('XYZ', value).as_matrix(),

@@ -22,12 +22,13 @@ from ros2_ik.core.errors import InvalidOptionError, UnknownFrameError
 from ros2_ik.core.internals import function_kinds, spec_fields
 
 CASES = [pytest.param((make, name, relative), id=f'{kind}-{i}-{name}-{"relative" * relative}')
-         for kind, ways in SAMPLES.items() for i, make in enumerate(ways) for name in ROBOTS
+         for kind, makers in SAMPLES.items() for i, make in enumerate(makers) for name in ROBOTS
          for relative in (False, True)]
 
-# bounds that need an equality form, by kind
-EXACT = {'angle_between_vectors': [0, np.pi], 'frame_orientation': [0], 'gaze_angle': [0, np.pi],
-         'point_to_line_distance': [0], 'point_to_point_distance': [0]}
+# bounds at which a function has an equality form, by kind
+EQUALITY_BOUNDS = {
+    'angle_between_vectors': [0, np.pi], 'frame_orientation': [0], 'gaze_angle': [0, np.pi],
+    'point_to_line_distance': [0], 'point_to_point_distance': [0]}
 
 
 NAN = np.nan
@@ -44,10 +45,10 @@ MALFORMED = {
 
 
 def malformed_values(field):
-    """Return malformed values of a field; for a choice, words that are not in it."""
-    words = ['no such word', 3] if ' | ' in field.type.form else []
+    """Return malformed values of a field; for a choice field, values it does not allow."""
+    non_choices = ['no such word', 3] if ' | ' in field.type.form else []
     return next((values for kind, values in MALFORMED.items()
-                 if get_args(kind)[1] is field.type), words)
+                 if get_args(kind)[1] is field.type), non_choices)
 
 
 def jacobian_by_differences(function, robot, q, h=1e-6):
@@ -78,7 +79,7 @@ def test_each_kind_has_samples():
     assert set(SAMPLES) == set(function_kinds())
 
 
-def test_name_of_a_registered_kind_is_refused():
+def test_registering_a_kind_twice_is_refused():
     with pytest.raises(InvalidOptionError, match="'gaze_angle' is registered for .*GazeAngle; ch"):
         @register_function('gaze_angle')
         class Another(KinematicFunction):
@@ -88,12 +89,12 @@ def test_name_of_a_registered_kind_is_refused():
 
 @pytest.mark.parametrize('kind', SAMPLES)
 def test_signature_of_each_function_kind_shows_plain_types(kind):
-    shown = str(inspect.signature(function_kinds()[kind]))
-    assert 'Annotated' not in shown and 'FieldType' not in shown and 'numpy' not in shown
+    signature = str(inspect.signature(function_kinds()[kind]))
+    assert not any(word in signature for word in ('Annotated', 'FieldType', 'numpy'))
 
 
 @pytest.mark.parametrize('case', CASES, indirect=True)
-def test_jacobians_agree_with_differences(case):
+def test_jacobians_agree_with_finite_differences(case):
     function, at = case
     value, J = function.evaluate(at)
     bound = function.bind(at.robot)
@@ -106,7 +107,7 @@ def test_jacobians_agree_with_differences(case):
     np.testing.assert_array_equal(function.value(at), value)
     np.testing.assert_array_equal(function.jacobian(at), J)
     np.testing.assert_allclose(J, jacobian_by_differences(function, at.robot, at.q), atol=1e-6)
-    joints = function.joints(at.robot)     # the others do not change it
+    joints = function.joints(at.robot)     # the other joints do not change the value
     assert joints <= set(at.robot.joint_names)
     for joint in at.robot.joints:
         columns = J[:, joint.velocity_index:joint.velocity_index + joint.velocity_size]
@@ -116,7 +117,7 @@ def test_jacobians_agree_with_differences(case):
 @pytest.mark.parametrize('kind', SAMPLES)
 @pytest.mark.parametrize('name', ROBOTS)
 def test_functions_are_finite_at_zero_and_relative_to_their_own_frame(kind, name, robot_of):
-    """At zero, axes are parallel or intersect."""
+    """At the zero configuration, axes are parallel or intersect."""
     robot, frame = robot_of(name), ROBOTS[name][1]
     at = Configuration(robot)
     for make in SAMPLES[kind]:
@@ -128,8 +129,8 @@ def test_functions_are_finite_at_zero_and_relative_to_their_own_frame(kind, name
 
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_functions_survive_pickling(kind, robot_of):
-    """Workers receive pickled functions."""
+def test_pickled_functions_have_equal_values(kind, robot_of):
+    """Worker processes receive pickled functions."""
     robot = robot_of('panda')
     at = Configuration(robot, robot.random_q(np.random.default_rng(3)))
     for make in SAMPLES[kind]:
@@ -143,7 +144,7 @@ def test_functions_have_their_kind_and_distinct_labels(kind, robot_of):
     for make in SAMPLES[kind]:
         function = make(robot_of('panda'), 'panda_hand', None)
         assert type(function) is function_kinds()[kind] and function.kind == kind
-        assert kind in str(function) or str(function) == function.name   # the user's
+        assert kind in str(function) or str(function) == function.name   # of UserFunction
         assert len(set(function.labels)) == len(function.labels)
 
 
@@ -153,14 +154,14 @@ def test_unknown_frames_are_refused(kind, robot_of):
     for make in SAMPLES[kind]:
         for frames in (('nowhere', None), ('panda_hand', 'nowhere')):
             function = make(robot, *frames)
-            named = (getattr(function, 'frame', None), getattr(function, 'relative_to', None))
-            if 'nowhere' in named:
+            used = (getattr(function, 'frame', None), getattr(function, 'relative_to', None))
+            if 'nowhere' in used:
                 with pytest.raises(UnknownFrameError):
                     function.joints(robot)
 
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_malformed_field_is_refused_by_its_name(kind, robot_of):
+def test_malformed_field_is_refused_with_its_name(kind, robot_of):
     function = SAMPLES[kind][0](robot_of('panda'), 'panda_hand', 'panda_link3')
     for name, field in spec_fields(type(function)).items():
         for value in malformed_values(field):
@@ -169,11 +170,12 @@ def test_malformed_field_is_refused_by_its_name(kind, robot_of):
 
 
 def test_every_equality_form_is_tested():
-    assert set(EXACT) == {kind for kind, function in function_kinds().items()
-                          if function.equality_form is not KinematicFunction.equality_form}
+    inherited = KinematicFunction.equality_form
+    assert set(EQUALITY_BOUNDS) == {kind for kind, function in function_kinds().items()
+                                    if function.equality_form is not inherited}
 
 
-@pytest.mark.parametrize('kind, bound', [(kind, b) for kind, bounds in EXACT.items()
+@pytest.mark.parametrize('kind, bound', [(kind, b) for kind, bounds in EQUALITY_BOUNDS.items()
                                          for b in bounds])
 @pytest.mark.parametrize('name', ROBOTS)
 def test_norm_of_the_equality_form_is_the_distance_from_the_bound(kind, bound, name, robot_of):
@@ -182,7 +184,7 @@ def test_norm_of_the_equality_form_is_the_distance_from_the_bound(kind, bound, n
     for make in SAMPLES[kind]:
         function = make(robot, *frames)
         if getattr(function, 'form', 'angle') != 'angle':
-            continue    # the others are smooth
+            continue    # other forms are smooth and need none
         form = function.equality_form(np.array([bound]), np.array([bound]))
         assert form.joints(robot) == function.joints(robot)
         for seed in range(5):
@@ -191,8 +193,8 @@ def test_norm_of_the_equality_form_is_the_distance_from_the_bound(kind, bound, n
                 abs(function.value(at)[0] - bound), abs=1e-12)
 
 
-@pytest.mark.parametrize('kind', EXACT)
-def test_bounds_with_a_width_have_no_equality_form(kind, robot_of):
+@pytest.mark.parametrize('kind', EQUALITY_BOUNDS)
+def test_interior_and_inequality_bounds_have_no_equality_form(kind, robot_of):
     for make in SAMPLES[kind]:
         function = make(robot_of('panda'), 'panda_hand', None)
         for bounds in ((0, 1e-6), (0.5, 0.5), (0.5, function.range[1]), (0, np.inf)):

@@ -1,4 +1,4 @@
-"""Joint values relative to a reference, and linear relations of joints."""
+"""JointPositions relative to a reference, and JointCoupling."""
 
 import numpy as np
 from oracles import from_pink, pink, pink_columns
@@ -29,7 +29,7 @@ def test_joint_positions_are_relative_to_their_reference(small):
     np.testing.assert_allclose(JointPositions(['lift'], {'lift': 1, 'wrist': 9}).value(at), -0.97)
 
 
-def test_positions_of_all_joints_are_the_difference_of_configurations(small):
+def test_joint_positions_of_all_joints_equal_the_configuration_difference(small):
     generator = np.random.default_rng(3)
     for name, root in (('two_arms', 'freeflyer'), ('nested', 'fixed'), ('scara', 'planar'),
                        ('mimic_chain', 'freeflyer'), ('all_fixed', 'fixed')):
@@ -52,17 +52,17 @@ def test_joint_positions_of_a_mimic_joint_are_refused(small):
     (3.1, -3.1, 6.2 - 2 * np.pi), (20 * np.pi + 0.3, 0.1, 0.2), (-5, 5, 4 * np.pi - 10),
     (np.pi, 0, np.pi), (-np.pi, 0, np.pi), (0, np.pi, np.pi)])
 def test_continuous_joints_have_signed_differences_up_to_pi(small, value, reference, difference):
-    """MoveIt's JointConstraint loses the sign."""
+    """MoveIt's JointConstraint, in contrast, loses the sign."""
     at = Configuration(small('swivel'), [value, 0])
     function = JointPositions(['table'], [reference])
     assert function.value(at) == pytest.approx(difference)
-    turns = JointPositions(['table'], [reference], wrap=False)
-    assert turns.value(at) == pytest.approx(value - reference)
-    for either in (function, turns):
-        np.testing.assert_array_equal(either.jacobian(at), [[1, 0]])
+    unwrapped = JointPositions(['table'], [reference], wrap=False)
+    assert unwrapped.value(at) == pytest.approx(value - reference)
+    for each in (function, unwrapped):
+        np.testing.assert_array_equal(each.jacobian(at), [[1, 0]])
 
 
-def test_labels_of_joint_positions_get_units_from_the_robot(small):
+def test_labels_of_bound_joint_positions_have_units_of_the_robot(small):
     """Binding does not change the function itself."""
     function = JointPositions(['wrist', 'lift'])
     bound = function.bind(small('scara'))
@@ -74,19 +74,19 @@ def test_labels_of_joint_positions_get_units_from_the_robot(small):
     assert str(bound) == 'joint_positions of wrist, lift'
 
 
-def test_bound_positions_can_be_bound_to_another_robot(small):
+def test_joint_positions_can_be_rebound_to_another_robot(small):
     bound = JointPositions(['table'], [0.5]).bind(small('swivel'))
     other = small('swivel', 'freeflyer')
-    again = bound.bind(other)
-    assert bound.bind(small('swivel')) is bound and again.spec is bound.spec
-    assert again.evaluate(Configuration(other))[1].shape == (1, other.nv)
+    rebound = bound.bind(other)
+    assert bound.bind(small('swivel')) is bound and rebound.spec is bound.spec
+    assert rebound.evaluate(Configuration(other))[1].shape == (1, other.nv)
 
 
 @pytest.mark.parametrize('names, reference, error', [
     (['wirst'], None, UnknownJointError), (['wrist'], {'wirst': 1}, UnknownJointError),
     (None, {3: 1}, UnknownJointError), (['wrist'], [1, 2], InvalidConstraintError),
     (None, [1, 2], InvalidConstraintError), (['wrist'], {'wrist': [1, 2]}, InvalidStateError)])
-def test_positions_of_unknown_joints_are_refused(small, names, reference, error):
+def test_joint_positions_with_unknown_joints_or_sizes_are_refused(small, names, reference, error):
     function = JointPositions(names, reference)
     with pytest.raises(error):
         function.joints(small('scara'))
@@ -105,17 +105,17 @@ def test_couplings_of_continuous_joints_include_turns(small):
     np.testing.assert_allclose(JointCoupling(['table', 'pole'], (2, -1)).value(at), [-86])
 
 
-@pytest.mark.parametrize('names, ratios, offset, words', [
+@pytest.mark.parametrize('names, ratios, offset, message', [
     (['a'], (), 0, 'ratios must be'), (['a'], (np.nan,), 0, 'ratios must be'),
     (['a'], [(1,), (1, 2)], 0, 'ratios must be'), (['a'], (1,), np.inf, 'offset must be'),
     (['a'], (1,), (1, 2), 'offset must be'), ('ab', (1, 1), 0, 'names must be'),
     (['a', 'a'], (1, 1), 0, "names has 'a' twice")])
-def test_malformed_couplings_are_refused(names, ratios, offset, words):
-    with pytest.raises(InvalidConstraintError, match=words):
+def test_malformed_couplings_are_refused(names, ratios, offset, message):
+    with pytest.raises(InvalidConstraintError, match=message):
         JointCoupling(names, ratios, offset)
 
 
-def test_couplings_of_unknown_joints_are_refused(small):
+def test_couplings_with_unknown_joints_or_wrong_sizes_are_refused(small):
     with pytest.raises(UnknownJointError):
         JointCoupling(['wirst'], (1,)).joints(small('scara'))
     for names in (None, ['wrist']):

@@ -1,4 +1,4 @@
-"""Manipulability: the distance of a frame from singularities."""
+"""Manipulability: sqrt(det(J J^T)) of a frame."""
 
 from judge import numeric_jacobian
 import numpy as np
@@ -33,7 +33,7 @@ def test_manipulability_agrees_with_a_numeric_jacobian(small, rows, relative):
 
 @pytest.mark.parametrize('frame, rows', [('left_hand', 'all'), ('left_e', 'position')])
 def test_manipulability_and_gradient_vanish_at_a_singularity(small, frame, rows):
-    """At the stretched arm, and only there."""
+    """At the stretched arm, but not 1e-6 rad beside it."""
     robot = small('two_arms')
     function = Manipulability(frame, 'chest', rows)
     names = [f'left_{i}' for i in range(1, 7)]
@@ -41,7 +41,7 @@ def test_manipulability_and_gradient_vanish_at_a_singularity(small, frame, rows)
     f, J = function.evaluate(Configuration(robot, stretched))
     assert 0 <= f[0] < 1e-12
     np.testing.assert_array_equal(J, np.zeros((1, robot.nv)))
-    for bend in (1e-6, -1e-6):
-        f, J = function.evaluate(Configuration(robot, stretched | {'left_3': bend}))
+    for angle in (1e-6, -1e-6):
+        f, J = function.evaluate(Configuration(robot, stretched | {'left_3': angle}))
         assert f[0] > 1e-9
-        assert J[0, robot.joint('left_3').velocity_index] * np.sign(bend) > 1e-3
+        assert J[0, robot.joint('left_3').velocity_index] * np.sign(angle) > 1e-3

@@ -1,4 +1,4 @@
-"""Functions of the user."""
+"""UserFunction: a Python callable as kinematic function."""
 
 import numpy as np
 import pytest
@@ -32,33 +32,33 @@ def test_user_function_has_the_value_and_jacobian_of_the_callable(small, name, r
 def test_callable_may_reuse_its_result_array(small):
     buffer = np.zeros(3)
 
-    def reused(at):
+    def tip_in_buffer(at):
         buffer[:] = tip(at)
         return buffer
     at = Configuration(small('scara'))
-    np.testing.assert_allclose(UserFunction(reused, 3).jacobian(at),
+    np.testing.assert_allclose(UserFunction(tip_in_buffer, 3).jacobian(at),
                                FramePosition('tip').jacobian(at), atol=1e-9)
 
 
-@pytest.mark.parametrize('result, words', [
+@pytest.mark.parametrize('result, message', [
     ((1, 2), r"value of user function 'odd' must be of shape \(3,\), not \(2,\)"),
     (1, r'of shape \(3,\), not \(\)'), (np.zeros((3, 1)), 'shape'),
     (None, "'odd' is None; is a return"), ('abc', "'odd' must be"),
     ((1, 2, np.nan), "'odd' is not finite"), ((1j, 2, 3), "'odd'")])
-def test_malformed_results_are_refused(small, result, words):
+def test_malformed_values_are_refused(small, result, message):
     at = Configuration(small('scara'))
-    with pytest.raises(InvalidConstraintError, match=words):
+    with pytest.raises(InvalidConstraintError, match=message):
         UserFunction(lambda at: result, 3, name='odd').value(at)
-    with pytest.raises(InvalidConstraintError, match=words):
+    with pytest.raises(InvalidConstraintError, match=message):
         UserFunction(lambda at: result, 3, name='odd').jacobian(at)
 
 
-@pytest.mark.parametrize('result, words', [
+@pytest.mark.parametrize('result, message', [
     (np.zeros((3, 5)), r"Jacobian of user function 'odd' must be of shape \(3, 4\)"),
     (np.full((3, 4), np.nan), 'Jacobian .* not finite'), (None, 'Jacobian')])
-def test_malformed_jacobians_are_refused(small, result, words):
+def test_malformed_jacobians_are_refused(small, result, message):
     function = UserFunction(tip, 3, lambda at: result, name='odd')
-    with pytest.raises(InvalidConstraintError, match=words):
+    with pytest.raises(InvalidConstraintError, match=message):
         function.jacobian(Configuration(small('scara')))
 
 
