@@ -18,12 +18,12 @@ from ros2_ik.core.errors import (
 )
 
 NAMES = sorted(set(SMALL) - {'crank'})
-ROOTS = ['fixed', 'planar', 'freeflyer']
+ROOT_JOINTS = ['fixed', 'planar', 'freeflyer']
 
 
 @settings(max_examples=50)
-@given(seed=st.integers(0, 2**32), name=st.sampled_from(NAMES), root_joint=st.sampled_from(ROOTS),
-       size=st.sampled_from([1e-9, 1e-3, 0.3, 3.0]))
+@given(seed=st.integers(0, 2**32), name=st.sampled_from(NAMES),
+       root_joint=st.sampled_from(ROOT_JOINTS), size=st.sampled_from([1e-9, 1e-3, 0.3, 3.0]))
 def test_difference_is_the_inverse_of_integrate(small, seed, name, root_joint, size):
     robot, generator = small(name, root_joint), np.random.default_rng(seed)
     at = Configuration(robot, robot.random_q(generator))
@@ -40,7 +40,7 @@ def test_difference_is_the_inverse_of_integrate(small, seed, name, root_joint, s
         np.testing.assert_allclose(at.difference(Configuration(robot, moved)), 2 * v, atol=1e-9)
 
 
-def test_configurations_keep_turns(small):
+def test_continuous_joints_keep_full_turns(small):
     robot = small('turntable')
     at = Configuration(robot, {'table': 7.0, 'pole': -20.0})
     assert list(at.q) == [7.0, -20.0]
@@ -74,7 +74,7 @@ def test_center_of_mass_without_mass_is_refused(small):
             Configuration(robot).center_of_mass()
 
 
-def test_check_limits_names_joint_value_and_limits(small):
+def test_violated_limit_is_refused_with_joint_value_and_limits(small):
     robot = small('scara')
     robot.check_limits(robot.to_q([2.0, -2.4, 0.05, 6.0]))
     robot.check_limits(robot.to_q([2.0 + 9e-7, -2.4, 0.05, 6.0]))
@@ -89,7 +89,7 @@ def test_check_limits_names_joint_value_and_limits(small):
         Configuration(robot, [0, -2.5, 0, 0]).check_limits(tolerance=0.05)
 
 
-def test_q_is_a_read_only_copy(small):
+def test_q_is_read_only_and_results_are_copies(small):
     q = np.array([0.1, 0.2, 0.0, 0.3])
     at = Configuration(small('scara'), q)
     q[0] = 9.0
@@ -113,22 +113,22 @@ def test_refused_update_changes_nothing(small):
 
 
 KINDS = ['revolute', 'continuous', 'prismatic', 'fixed', 'planar', 'floating']
-SINGLE = ('revolute', 'continuous', 'prismatic')
+ONE_DOF = ('revolute', 'continuous', 'prismatic')
 
 
-def random_name(generator, taken):
-    """Return a random name as people and exporters choose it."""
+def random_name(generator, used_names):
+    """Return an unused random name with characters that users and exporters choose."""
     while True:
         name = ''.join(generator.choice('abXY_-/.|: 019é') for _ in range(generator.randint(1, 5)))
-        if name.strip() == name and name not in taken:
-            taken.add(name)
+        if name.strip() == name and name not in used_names:
+            used_names.add(name)
             return name
 
 
 def random_urdf(generator):
     """Return a random tree; the leader of a mimic joint may be anywhere in it."""
     count = generator.randint(1, 12)
-    links, joints, taken = [random_name(generator, set())], [], set()
+    links, joints, used_names = [random_name(generator, set())], [], set()
     names = set(links)
     for _ in range(count):
         kind = generator.choices(KINDS, [5, 3, 3, 2, 0.5, 0.5])[0]
@@ -136,7 +136,7 @@ def random_urdf(generator):
         links.append(random_name(generator, names))
         low = generator.uniform(-2, 0.5)
         joints.append({
-            'name': random_name(generator, taken), 'kind': kind, 'parent': parent,
+            'name': random_name(generator, used_names), 'kind': kind, 'parent': parent,
             'child': links[-1], 'xyz': [generator.uniform(-0.5, 0.5) for _ in range(3)],
             'rpy': [generator.uniform(-3, 3) for _ in range(3)],
             'axis': [generator.uniform(-1, 1) for _ in range(3)],
@@ -144,7 +144,7 @@ def random_urdf(generator):
         })
     for entry in joints:
         leader = generator.choice(joints)
-        if entry['kind'] in SINGLE and leader['kind'] in SINGLE and generator.random() < 0.3:
+        if entry['kind'] in ONE_DOF and leader['kind'] in ONE_DOF and generator.random() < 0.3:
             entry['mimic'] = (leader['name'], generator.choice([1.0, -1.0, 0.5, -2.0]),
                               generator.uniform(-0.5, 0.5))
     generator.shuffle(joints)
@@ -152,7 +152,7 @@ def random_urdf(generator):
 
 
 def random_robots(count):
-    """Return robots and judges of random trees; others must be refused with a message."""
+    """Yield robots and judges of random trees; refusals must name the mimic joint."""
     generator = random.Random(1)
     for _ in range(count):
         text = random_urdf(generator)
@@ -166,11 +166,11 @@ def random_robots(count):
         yield robot, TreeJudge(text, root_joint, *([base] if base else []))
 
 
-def test_kinematics_of_random_robots_agree_with_the_judge():
-    served = 0
+def test_kinematics_of_random_robots_agree_with_matrix_products():
+    count = 0
     for robot, judge in random_robots(80):
-        served += 1
-        q = robot.random_q(np.random.default_rng(served))
+        count += 1
+        q = robot.random_q(np.random.default_rng(count))
         at = Configuration(robot, q)
         assert judge.outside(at.joints) == []
         for link in judge.links:
@@ -178,7 +178,7 @@ def test_kinematics_of_random_robots_agree_with_the_judge():
                                        atol=1e-12)
         for entry in ElementTree.fromstring(robot.urdf).iter('joint'):
             name, child = entry.get('name'), entry.find('child').get('link')
-            if name not in judge.links:     # else the link is meant
+            if name not in judge.links:     # a link of this name takes precedence
                 np.testing.assert_allclose(at.transform(name), at.transform(child), atol=1e-12)
         frame, other = judge.links[-1], judge.links[len(judge.links) // 2]
         np.testing.assert_allclose(at.transform(frame, other),
@@ -190,4 +190,4 @@ def test_kinematics_of_random_robots_agree_with_the_judge():
         moving = {j.name for j in robot.joints
                   if np.abs(expected[:, j.velocity_index:][:, :j.velocity_size]).max() > 1e-6}
         assert moving <= robot.moving_joints(frame, other)
-    assert served > 32
+    assert count > 32

@@ -1,4 +1,4 @@
-"""Names, order, limits and values of robots."""
+"""Names, limits and values of joints; frames, pickling and errors of robots."""
 
 import copy
 import gc
@@ -28,8 +28,8 @@ def test_limits_of_mimic_joints_are_mapped_to_the_leader(small):
     assert robot.mimics['c'][0] == 'a' and robot.mimics['c'][1:] == pytest.approx((-1.0, 0.1))
 
 
-def test_robot_is_freed_without_garbage_collection():
-    """The servo switches the collector off, and receives a robot with each scene."""
+def test_robot_is_freed_without_the_garbage_collector():
+    """The servo disables the collector, and receives a robot with each scene."""
     gc.disable()
     try:
         robot = Robot.from_urdf(SMALL['mimic_chain'])
@@ -44,7 +44,7 @@ def test_robot_is_freed_without_garbage_collection():
     ('continuous', 0.0, None, 'continuous'), ('continuous', 1.2568, None, 'revolute'),
     ('revolute', 1.0, (-200.0, 200.0), 'revolute'), ('prismatic', 0.05, (-0.5, 1.0), 'revolute')])
 def test_leader_is_periodic_only_if_no_mimic_joint_moves(kind, multiplier, limits, leader):
-    """A rack and its pinion: a turn of the pinion moves the rack by 0.3 m."""
+    """A rack and its pinion: one turn of the pinion moves the rack by 0.3 m."""
     robot = Robot.from_urdf(urdf(
         joint('pinion', 'continuous', 'base', 'wheel', axis=Z),
         joint('rack', kind, 'base', 'tip', axis=X, limits=limits,
@@ -56,32 +56,32 @@ def test_leader_is_periodic_only_if_no_mimic_joint_moves(kind, multiplier, limit
 
 
 def test_unknown_kind_of_root_joint_is_refused():
-    for wrong in ('floating', '', None, 5, []):
+    for root_joint in ('floating', '', None, 5, []):
         with pytest.raises(RobotDescriptionError, match='freeflyer'):
-            Robot.from_urdf(SMALL['scara'], root_joint=wrong)
+            Robot.from_urdf(SMALL['scara'], root_joint=root_joint)
 
 
-@pytest.mark.parametrize('name, text', [
+@pytest.mark.parametrize('name, message', [
     ('tipp', "unknown frame 'tipp'; did you mean 'tip'? (9 frames)"),
     ('zzz', 'elbow'), (None, "'None'"), ([], "'[]'")])
-def test_unknown_frame_suggests_similar_ones(small, name, text):
-    for ask in (small('scara').frame_id, small('scara').moving_joints,
-                Configuration(small('scara')).transform, Configuration(small('scara')).jacobian):
+def test_unknown_frame_is_refused_with_similar_names(small, name, message):
+    for call in (small('scara').frame_id, small('scara').moving_joints,
+                 Configuration(small('scara')).transform, Configuration(small('scara')).jacobian):
         with pytest.raises(UnknownFrameError) as caught:
-            ask(name)
-        assert text in str(caught.value)
+            call(name)
+        assert message in str(caught.value)
         assert isinstance(caught.value, UnknownNameError)
 
 
 @pytest.mark.parametrize('name', ['sholder', 'base', None, []])
-def test_unknown_joint_suggests_similar_ones(small, name):
+def test_unknown_joint_is_refused_with_similar_names(small, name):
     with pytest.raises(UnknownJointError, match='joint.*shoulder'):
         small('scara').joint(name)
     with pytest.raises(UnknownJointError):
         small('scara').to_joints(small('scara').neutral, [name])
 
 
-def test_values_by_name_may_be_partial(small):
+def test_to_q_accepts_partial_values_by_name_and_sequences(small):
     robot = small('scara')
     assert list(robot.to_q({'lift': -0.1})) == [0, 0, -0.1, 0]
     assert list(robot.to_q({'lift': -0.1}, start=np.array([1.0, 2, 3, 4]))) == [1, 2, -0.1, 4]
@@ -90,7 +90,7 @@ def test_values_by_name_may_be_partial(small):
     assert list(robot.to_q((1, 2, 3, 4))) == [1, 2, 3, 4]
 
 
-def test_joint_values_by_name_may_have_many_types(small):
+def test_joint_values_by_name_round_trip_for_all_kinds_of_joints(small):
     robot = small('nested', 'freeflyer')
     base, cart, drone = [1, 2, 3, 0, 0, 0, 2], [4, 5, 6], [7, 8, 9, 0, 1, 0, 0]
     q = robot.to_q({'root_joint': base, 'drive': cart, 'fly': drone, 'hook': 10, 'lift': 0.1})
@@ -114,16 +114,16 @@ def test_mimic_joints_are_ignored_as_input_and_computed_as_output(small):
 
 
 @pytest.mark.filterwarnings('error')
-@pytest.mark.parametrize('values, text', [
+@pytest.mark.parametrize('values, message', [
     ({'lift': np.nan}, 'lift'), ({'lift': 'high'}, 'lift'), ({'lift': [1, 2]}, 'lift'),
     ({'lift': None}, 'lift'), ({'lift': 1j}, 'lift'), ({'lift': 10**400}, 'lift'),
     ([1, 2, 3], '4 finite numbers'), ([], '4 finite numbers'), (5, 'q'), ('abcd', 'q'),
     ([0, 0, 0, -np.inf], '-inf'), ([1e200, 0, 0, 0], 'below 1e+150'),
     ([0, 0, 0, 10**400], 'q'), ([[], 1, 2, 3], 'q')])
-def test_malformed_joint_values_are_refused(small, values, text):
+def test_malformed_joint_values_are_refused(small, values, message):
     with pytest.raises(InvalidStateError) as caught:
         small('scara').to_q(values)
-    assert text in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize('quaternion', [[0, 0, 0, 0], [0, 0, 0, 1e-12], [0, 0, np.nan, 1]])
@@ -156,12 +156,12 @@ def test_robot_can_be_pickled_and_copied(root_joint):
                                       Configuration(robot, q).transform('left_hand'))
 
 
-@pytest.mark.parametrize('multiplier, velocity, most', [
+@pytest.mark.parametrize('multiplier, velocity, limit', [
     (-2.0, 1.0, 0.5), (0.5, 1.0, 1.5), (1.0, 0.0, 1.5), (0.0, 1.0, 1.5)])
-def test_velocity_limit_of_a_mimic_joint_applies_to_its_leader(multiplier, velocity, most):
+def test_velocity_limit_of_a_mimic_joint_applies_to_its_leader(multiplier, velocity, limit):
     """A limit of 0, common for mimic joints, is ignored."""
     robot = Robot.from_urdf(urdf(
         joint('lead', 'revolute', 'a', 'b', axis=Z, limits=(-1.0, 1.0), velocity=1.5),
         joint('follow', 'revolute', 'b', 'c', axis=Z, limits=(-1.0, 1.0), velocity=velocity,
               mimic=('lead', multiplier, 0.0))))
-    assert robot.joint('lead').velocity_limit == most
+    assert robot.joint('lead').velocity_limit == limit

@@ -1,4 +1,4 @@
-"""Robots of the package, of example-robot-data, and of other files."""
+"""Robots of the package, of example-robot-data, and of xacro files."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def test_shipped_robots_agree_with_their_config_files(load, name):
 
 def test_shipped_robot_without_srdf_has_the_group_of_its_chain():
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf')
-    assert list(Robot.load(shipped).groups)     # a chain a leaf
+    assert list(Robot.load(shipped).groups)     # one chain per leaf
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf',
                            chains={'arm': ['base_link', 'tool0']})
     assert Robot.load(shipped).group('arm').tips == ('tool0',)
@@ -41,21 +41,21 @@ def test_shipped_robot_without_srdf_has_the_group_of_its_chain():
         Robot.load(ShippedRobot('mine', 'an arm', 'nothing.urdf'))
 
 
-@pytest.mark.parametrize('wrong, near', [('pandda', "'panda'"), ('UR5', 'ur5'), (None, 'xarm7')])
-def test_unknown_robot_is_refused_by_name(wrong, near):
+@pytest.mark.parametrize('name, similar', [('pandda', "'panda'"), ('UR5', 'ur5'), (None, 'xarm7')])
+def test_unknown_robot_is_refused_with_similar_names(name, similar):
     with pytest.raises(UnknownNameError) as caught:
-        Robot.load(wrong)
-    assert near in str(caught.value) and '(6 robots)' in str(caught.value)
+        Robot.load(name)
+    assert similar in str(caught.value) and '(6 robots)' in str(caught.value)
 
 
-@pytest.mark.parametrize(('text', 'words'), [
+@pytest.mark.parametrize(('content', 'message'), [
     ('', 'missing fields: description, urdf'), ('urdf: a.urdf', 'missing fields: description'),
     ('{description: d, urdf: u, grop: arm}', "did you mean 'group'"),
     ('urdf: [', 'expected the node content')])
-def test_malformed_config_file_is_refused_with_its_name(tmp_path, text, words):
+def test_malformed_config_file_is_refused_with_its_name(tmp_path, content, message):
     file = tmp_path / 'my_arm.yaml'
-    file.write_text(text)
-    with pytest.raises(RobotDescriptionError, match=f'my_arm.yaml: .*{words}'):
+    file.write_text(content)
+    with pytest.raises(RobotDescriptionError, match=f'my_arm.yaml: .*{message}'):
         ShippedRobot.read(file)
 
 
@@ -67,17 +67,17 @@ def test_malformed_config_file_does_not_affect_other_robots(tmp_path, caplog, mo
     assert 'bad.yaml: ' in caplog.text and 'at line 1' in caplog.text
 
 
-@pytest.mark.parametrize(('values', 'words'), [
+@pytest.mark.parametrize(('values', 'message'), [
     ({'group': 'amr'}, "unknown group 'amr'; did you mean"), ({'tip': 'tol0'}, "frame 'tol0'"),
     ({'group': 'arm', 'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'"),
     ({'home': [1]}, 'q must be 6 finite numbers below 1e+150 of shoulder_pan_joint, ')])
-def test_config_with_unknown_group_or_frame_is_refused(values, words):
+def test_config_with_unknown_group_or_frame_is_refused(values, message):
     values = {'chains': {'arm': ['base_link', 'tool0']}} | values
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)
     with pytest.raises(RobotDescriptionError, match='config/mine.yaml: ') as caught:
         Robot.load(shipped)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_missing_description_names_the_package_to_install(monkeypatch):
@@ -90,14 +90,14 @@ def test_missing_description_names_the_package_to_install(monkeypatch):
 
 
 FILES = sorted(data_folder().rglob('*.urdf'))
-REFUSED = {     # no <link> in the text; mimics of joints that it does not have
+REFUSED_FILES = {     # without links; with mimic joints whose leader is missing
     'ur3.urdf': 'no links', 'alex_psyonic_hands.urdf': "'index_q1'"}
 
 
 @pytest.mark.parametrize('file', FILES, ids=lambda file: file.name)
-def test_each_example_robot_agrees_with_yourdfpy_or_is_refused(file):
-    if file.name in REFUSED:
-        with pytest.raises(RobotDescriptionError, match=REFUSED[file.name]):
+def test_each_example_robot_agrees_with_matrix_products_or_is_refused(file):
+    if file.name in REFUSED_FILES:
+        with pytest.raises(RobotDescriptionError, match=REFUSED_FILES[file.name]):
             Robot.from_urdf(file)
         return
     robot = Robot.from_urdf(file)
@@ -134,11 +134,11 @@ params="child z"><link name="${child}"><collision><geometry>
 def package(tmp_path):
     """Return a package whose folder is named differently from its package.xml."""
     folder = tmp_path / 'checkout'
-    for name, text in (('package.xml', '<package><name>my_arm</name></package>'),
-                       ('urdf/arm.urdf.xacro', XACRO), ('urdf/parts.xacro', PARTS),
-                       ('meshes/part.stl', '')):
+    for name, content in (('package.xml', '<package><name>my_arm</name></package>'),
+                          ('urdf/arm.urdf.xacro', XACRO), ('urdf/parts.xacro', PARTS),
+                          ('meshes/part.stl', '')):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+        (folder / name).write_text(content)
     return folder
 
 
@@ -163,7 +163,7 @@ def test_binary_file_as_description_is_refused(tmp_path):
         Robot.from_urdf(tmp_path / 'arm.stl')
 
 
-def test_package_next_to_that_of_the_urdf_is_found(package):
+def test_mesh_in_a_package_next_to_that_of_the_urdf_is_found(package):
     beside = package.parent / 'other_meshes'
     beside.mkdir()
     (beside / 'a.stl').touch()
@@ -172,7 +172,7 @@ def test_package_next_to_that_of_the_urdf_is_found(package):
 
 def test_published_description_has_absolute_paths_of_files_in_package_dirs(package):
     robot = Robot.from_urdf(package / 'urdf/arm.urdf.xacro')
-    text = urdf_for_others(robot.urdf, robot.package_dirs)
-    assert f'filename="file://{package}/meshes/part.stl"' in text
+    content = urdf_for_others(robot.urdf, robot.package_dirs)
+    assert f'filename="file://{package}/meshes/part.stl"' in content
     panda = Robot.load('panda')
     assert urdf_for_others(panda.urdf, panda.package_dirs) == panda.urdf

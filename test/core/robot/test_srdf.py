@@ -25,14 +25,14 @@ def group(name, *members):
 
 
 def test_chain_between_two_hands_has_the_joints_of_both_arms():
-    """Not those of the torso."""
-    found = two_arms(group('arms', ('chain', 'right_hand', 'left_hand'))).group('arms')
-    assert found.joint_names == LEFT + RIGHT
-    assert found.tips == ('left_hand',)
+    """The torso joint is not on the chain."""
+    arms = two_arms(group('arms', ('chain', 'right_hand', 'left_hand'))).group('arms')
+    assert arms.joint_names == LEFT + RIGHT
+    assert arms.tips == ('left_hand',)
 
 
 def test_tips_of_a_group_are_its_last_links():
-    """Neither tips of subgroups within it, nor links above other members."""
+    """Not the tips of inner subgroups, nor links above other members."""
     robot = two_arms(group('trunk', ('chain', 'base', 'chest'))
                      + group('left', ('chain', 'chest', 'left_hand'))
                      + group('all', ('group', 'trunk'), ('group', 'left'))
@@ -56,13 +56,13 @@ def test_cyclic_subgroups_are_ignored(body):
 @pytest.mark.parametrize('member, name', [
     (('joint', 'ghost'), 'ghost'), (('link', 'ghost'), 'ghost'), (('group', 'ghost'), 'ghost'),
     (('chain', 'ghost', 'left_hand'), 'ghost'), (('chain', 'chest', 'ghost'), 'ghost')])
-def test_unknown_members_are_ignored_with_a_warning(member, name):
+def test_unknown_group_members_are_ignored_with_a_warning(member, name):
     robot = two_arms(group('g', member, ('joint', 'torso')))
     assert robot.group('g').joint_names == ('torso',)
     assert any(f"'{name}'" in warning for warning in robot.warnings)
 
 
-def test_without_srdf_each_leaf_has_a_chain():
+def test_robot_without_srdf_has_a_chain_group_per_leaf():
     robot = Robot.from_urdf(TWO_ARMS)
     assert {name: g.joint_names for name, g in robot.groups.items()} == {
         'left_hand': ('torso', *LEFT), 'right_hand': ('torso', *RIGHT)}
@@ -81,7 +81,7 @@ def test_unknown_joints_of_group_states_are_ignored_with_a_warning():
 
 
 @pytest.mark.parametrize('value', ['high', 'nan', '0.5 inf'])
-def test_state_without_numbers_is_refused(value):
+def test_group_state_without_finite_numbers_is_refused(value):
     with pytest.raises(RobotDescriptionError,
                        match=f"'up', joint 'left_1': '{value}' is not a list of finite numbers"):
         two_arms(group('arm', ('chain', 'chest', 'left_hand'))
@@ -94,7 +94,7 @@ def test_urdf_as_srdf_is_refused():
         Robot.from_urdf(TWO_ARMS, srdf=TWO_ARMS)
 
 
-def test_warnings_name_the_file_and_another_robot(tmp_path):
+def test_warnings_name_the_srdf_file_and_a_different_robot_name(tmp_path):
     file = tmp_path / 'arms.srdf'
     file.write_text('<robot name="other"><passive_joint name="ghost"/></robot>')
     robot = Robot.from_urdf(TWO_ARMS, srdf=file)
@@ -122,7 +122,7 @@ def test_default_disabled_links_can_be_enabled_by_pair():
     assert robot.disabled_pairs == {tuple(sorted(('base', other))) for other in others}
 
 
-def test_passive_joints_do_not_move():
+def test_passive_joints_are_excluded_from_groups_and_problems():
     robot = two_arms(group('arm', ('chain', 'chest', 'left_hand'))
                      + '<passive_joint name="left_3"/><passive_joint name="ghost"/>')
     assert robot.passive_joints == {'left_3'}
@@ -137,7 +137,7 @@ VIRTUAL = ('<virtual_joint name="world_joint" type="floating" parent_frame="odom
            'child_link="base"/>')
 
 
-def test_virtual_joint_is_the_name_of_the_base_joint():
+def test_virtual_joint_names_the_base_joint_and_the_root_frame():
     robot = two_arms(VIRTUAL, 'freeflyer')
     assert robot.joint_names[0] == 'world_joint'
     assert robot.root_frame == 'odom'
@@ -154,7 +154,7 @@ def test_base_joint_with_a_used_name_is_renamed():
 
 
 def test_parent_frame_of_a_fixed_virtual_joint_is_a_frame_at_the_root(load):
-    """As in MoveIt's configuration of the Panda, with frame `world`."""
+    """MoveIt's configuration of the Panda has such a joint, with frame `world`."""
     virtual = ('<virtual_joint name="fix" type="{}" parent_frame="world" '
                'child_link="panda_link0"/>')
     urdf = load('panda').urdf
@@ -176,7 +176,7 @@ def test_tip_of_a_group_of_chain_and_hand_is_that_of_the_chain(load, hand):
     assert robot.group('both').tips == ('panda_link8',)
 
 
-def test_end_effector_is_the_tip_of_a_group_of_joints(load):
+def test_parent_link_of_an_end_effector_is_the_tip_of_a_group_of_joints(load):
     joints = ''.join(f'<joint name="panda_joint{k}"/>' for k in range(1, 8))
     robot = Robot.from_urdf(load('panda').urdf, srdf=f"""<robot name="panda">
         <group name="arm">{joints}</group><group name="hand"><link name="panda_hand"/></group>

@@ -41,7 +41,7 @@ def scene(panda):
 
 
 @pytest.fixture(scope='module')
-def hand(panda):
+def hand_pose(panda):
     """Return the pose of the hand at joint values by Pinocchio's model of the URDF."""
     model = pin.buildModelFromXML(panda.urdf)
     data = model.createData()
@@ -53,64 +53,64 @@ def hand(panda):
     return placement
 
 
-def away(one, other):
-    return np.abs(pin.log6(one.actInv(other)).vector).max()
+def pose_difference(first, second):
+    return np.abs(pin.log6(first.actInv(second)).vector).max()
 
 
-def test_frames_of_objects_move_with_their_link(panda, scene, hand):
+def test_frames_of_objects_move_with_their_link(panda, scene, hand_pose):
     q = panda.random_q(np.random.default_rng(1))
     robot = scene.framed_robot().with_frames({'tool': ('peg/tip', T_TIP_TOOL)})
     at = Configuration(robot, q)
-    peg = hand(q) * T_HAND_PEG
-    for frame, wanted in {'peg': peg, 'peg/tip': peg * T_PEG_TIP, 'bin': T_BIN,
-                          'bin/grasp': T_BIN * T_BIN_GRASP,
-                          'tool': peg * T_PEG_TIP * T_TIP_TOOL}.items():
-        assert away(at.placement(frame), wanted) < 1e-9, frame
+    peg = hand_pose(q) * T_HAND_PEG
+    for frame, expected in {'peg': peg, 'peg/tip': peg * T_PEG_TIP, 'bin': T_BIN,
+                            'bin/grasp': T_BIN * T_BIN_GRASP,
+                            'tool': peg * T_PEG_TIP * T_TIP_TOOL}.items():
+        assert pose_difference(at.placement(frame), expected) < 1e-9, frame
     assert robot.moving_joints('peg/tip') == panda.moving_joints(HAND)
     assert not robot.moving_joints('bin/grasp')
     assert robot.without_added_frames is panda and robot.key == panda.key
     assert collision_checker(robot, scene) is collision_checker(panda, scene)
     copy = pickle.loads(pickle.dumps(robot))
-    assert away(Configuration(copy, q).placement('tool'), at.placement('tool')) < 1e-12
+    assert pose_difference(Configuration(copy, q).placement('tool'), at.placement('tool')) < 1e-12
 
 
-def test_tip_reaches_a_frame_of_an_object(panda, scene, hand):
+def test_subframe_of_an_attached_object_reaches_a_subframe(panda, scene, hand_pose):
     T = pin.SE3(np.eye(3), np.array([0.03, 0.0, 0.0]))
     solution = solve_pose(panda, 'peg/tip', T, relative_to='bin/grasp', scene=scene,
                           random_state=0)
     assert solution.success, solution.explain()
-    tip = hand(solution.q) * T_HAND_PEG * T_PEG_TIP
-    assert away(tip, T_BIN * T_BIN_GRASP * T) < 1e-4
+    tip = hand_pose(solution.q) * T_HAND_PEG * T_PEG_TIP
+    assert pose_difference(tip, T_BIN * T_BIN_GRASP * T) < 1e-4
 
 
-def test_targets_constraints_and_tools_may_be_frames_of_objects(panda, scene, hand):
+def test_targets_constraints_and_tools_accept_frames_of_objects(panda, scene, hand_pose):
     """Also in a pickled copy of the search, as workers receive it."""
-    wanted = pin.SE3(DOWN, np.array([0.45, -0.1, 0.4]))
+    expected = pin.SE3(DOWN, np.array([0.45, -0.1, 0.4]))
     request = IKRequest(
-        [PoseTarget('tool', wanted, weights=[1, 1, 1, 0, 0, 0])],
+        [PoseTarget('tool', expected, weights=[1, 1, 1, 0, 0, 0])],
         constraints=[
             Constraint(GazeAngle('peg/tip', [0, 0, 0], [0, 0, 1], [0, 0, 0], 'bin'), upper=0.3),
             Constraint(FramePosition('bin', [0, 0, 0], 'peg'), -2.0, 2.0)],
         frames={'tool': ('peg/tip', T_TIP_TOOL)})
     world = World(panda, None, collision_checker(panda, scene))
     search = prepare(request, world)
-    for one in (search, unpack(pack(search, panda), panda)):
-        one.run()
-        solution = one.solution()
+    for each in (search, unpack(pack(search, panda), panda)):
+        each.run()
+        solution = each.solution()
         assert solution.success, solution.explain()
-        tip = hand(solution.q) * T_HAND_PEG * T_PEG_TIP
+        tip = hand_pose(solution.q) * T_HAND_PEG * T_PEG_TIP
         tool = tip * T_TIP_TOOL
-        assert np.abs(tool.translation - wanted.translation).max() < 2e-5
+        assert np.abs(tool.translation - expected.translation).max() < 2e-5
         ray = T_BIN.translation - tip.translation
         cosine = tip.rotation[:, 2] @ ray / np.linalg.norm(ray)
         assert np.arccos(cosine) < 0.3 + 1e-5
 
 
 def test_attached_object_in_collision_at_each_solution_is_reported(panda, scene):
-    """The peg would be in the middle of the bin."""
+    """The target puts the peg into the middle of the bin."""
     solution = solve_pose(panda, 'peg', pin.SE3(DOWN, np.zeros(3)), relative_to='bin', scene=scene)
     assert solution.status is Status.GOAL_IN_COLLISION
-    assert {'peg', 'bin'} in [{each.first, each.second} for each in solution.contacts]
+    assert {'peg', 'bin'} in [{contact.first, contact.second} for contact in solution.contacts]
 
 
 def test_unknown_frames_and_malformed_poses_are_refused(load, panda, scene):

@@ -24,7 +24,7 @@ ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
 
 
 @pytest.fixture(scope='module', autouse=True)
-def own_cache(tmp_path_factory):
+def empty_cache(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('cache')))
     yield
@@ -53,7 +53,7 @@ def packages(tmp_path):
     return tmp_path
 
 
-def sticking_out(hull, points):
+def distance_outside(hull, points):
     """Return the distance [m] of points (n, 3) outside a hull."""
     normals, offsets = hull.half_spaces
     return (points @ normals.T - offsets).max(axis=1)
@@ -74,24 +74,24 @@ def test_geometry_is_at_the_poses_of_pinocchio(name, load):
         j = model.joints[model.getJointId(joint)]
         q[j.idx_q:j.idx_q + j.nq] = [value] if j.nq == 1 else [np.cos(value), np.sin(value)]
     pin.updateGeometryPlacements(model, data, judge, judge_data, q)
-    wanted = {g.name: (judge_data.oMg[i], model.frames[g.parentFrame].name, g)
-              for i, g in enumerate(judge.geometryObjects)}
+    expected = {g.name: (judge_data.oMg[i], model.frames[g.parentFrame].name, g)
+                for i, g in enumerate(judge.geometryObjects)}
     for body in geometry.bodies:
-        pose, link, theirs = wanted[body.name]
+        pose, link, reference = expected[body.name]
         assert body.link == link
         assert np.abs((at.placement(link) * body.in_link).homogeneous
                       - pose.homogeneous).max() < 1e-12
         if isinstance(body.shape, Mesh):
-            scaled = np.array(theirs.geometry.vertices()).reshape(-1, 3)
-            rounding = 5e-7 * np.ptp(scaled, axis=0).max()    # theirs have 32 bits
-            assert sticking_out(body.shape.hull, body.shape.vertices).max() < 1e-9
-            assert sticking_out(body.shape.hull, scaled).max() < rounding
-            for these, those in ((body.shape.vertices, scaled), (scaled, body.shape.vertices)):
-                assert cKDTree(these).query(those)[0].max() < rounding
+            scaled = np.array(reference.geometry.vertices()).reshape(-1, 3)
+            rounding = 5e-7 * np.ptp(scaled, axis=0).max()    # 32-bit vertices
+            assert distance_outside(body.shape.hull, body.shape.vertices).max() < 1e-9
+            assert distance_outside(body.shape.hull, scaled).max() < rounding
+            for points, others in ((body.shape.vertices, scaled), (scaled, body.shape.vertices)):
+                assert cKDTree(points).query(others)[0].max() < rounding
         elif isinstance(body.shape, Box):
-            assert body.shape.size == pytest.approx(2 * theirs.geometry.halfSide)
+            assert body.shape.size == pytest.approx(2 * reference.geometry.halfSide)
         else:
-            assert body.shape.radius == theirs.geometry.radius
+            assert body.shape.radius == reference.geometry.radius
 
 
 def test_all_collision_elements_are_read(packages):
@@ -113,17 +113,17 @@ def test_all_collision_elements_are_read(packages):
     assert geometry.bodies[0].in_link.act(np.array([1.0, 0, 0])) == pytest.approx([1, 3, 3])
 
 
-@pytest.mark.parametrize(('address', 'dirs'), [
+@pytest.mark.parametrize(('uri', 'dirs'), [
     ('package://parts/meshes/ring.stl', '{0}/parts'), ('model://parts/meshes/ring.stl', '{0}'),
     ('file://{0}/parts/meshes/ring.stl', ''), ('{0}/parts/meshes/ring.stl', '')])
-def test_mesh_uris_of_all_schemes_are_found(address, dirs, packages):
-    robot = robot_with(collision(f'<mesh filename="{address.format(packages)}"/>'), '',
+def test_mesh_uris_of_all_schemes_are_found(uri, dirs, packages):
+    robot = robot_with(collision(f'<mesh filename="{uri.format(packages)}"/>'), '',
                        [dirs.format(packages)] if dirs else [])
     assert len(robot_geometry(robot).bodies) == 1
 
 
 def test_relative_mesh_path_is_relative_to_the_urdf_first(packages):
-    """As in Drake; the same name in another folder belongs to another robot."""
+    """As in Drake: a file of the same name in another folder may belong to another robot."""
     folder = packages / 'parts'
     for file, radius in ((folder / 'link.stl', 0.1), (packages / 'link.stl', 0.2)):
         trimesh.creation.icosphere(2, radius).export(file)
@@ -137,7 +137,7 @@ def test_relative_mesh_path_is_relative_to_the_urdf_first(packages):
 
 
 @pytest.mark.parametrize('file', ['none.stl', 'broken.stl', 'ring.ply'])
-def test_missing_meshes_are_refused_or_skipped_with_a_warning(file, packages):
+def test_unusable_meshes_are_refused_or_skipped_with_a_warning(file, packages):
     mesh = collision(f'<mesh filename="package://parts/meshes/{file}"/>')
     robot = robot_with(mesh, collision('<sphere radius="1"/>'), [packages, '/elsewhere'])
     with pytest.raises(InvalidSceneError, match=f"'base'.*{file}") as caught:
@@ -154,7 +154,7 @@ def test_robot_without_geometry_is_reported(small):
     assert geometry.bodies == () and 'no collision elements' in geometry.warnings[0]
 
 
-@pytest.mark.parametrize(('shape', 'words'), [
+@pytest.mark.parametrize(('shape', 'message'), [
     ('', 'nothing'), ('<box size="1 2"/>', 'box size'), ('<box size="1 -1 1"/>', 'size of a box'),
     ('<box size="1 nan 1"/>', 'box size'), ('<cylinder radius="1"/>', 'cylinder length'),
     ('<torus/>', '<torus>; valid'),
@@ -163,11 +163,11 @@ def test_robot_without_geometry_is_reported(small):
     ('<mesh filename="package://example-robot-data/robots/ur_description/meshes/ur5/collision/'
      'base.stl" scale="1 0 1"/>', 'scale'),
     ('<mesh filename="http://a.b/c.stl"/>', 'package:// or model://')])
-def test_malformed_collision_elements_are_refused(shape, words):
+def test_malformed_collision_elements_are_refused(shape, message):
     robot = robot_with(collision(shape), '', [data_folder().parents[1]])
     with pytest.raises(InvalidSceneError, match="link 'base'") as caught:
         robot_geometry(robot)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
@@ -182,20 +182,20 @@ stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
 <instance_visual_scene url="#s"/></scene></COLLADA>"""
 
 
-@pytest.mark.parametrize(('unit', 'told'), [
+@pytest.mark.parametrize(('unit', 'warnings'), [
     ('<unit name="meter" meter="1"/>', 0), ('<unit meter="0.0254"/>', 1)])
-def test_collada_unit_scales_visuals_only(unit, told, tmp_path):
+def test_collada_unit_scales_visuals_only(unit, warnings, tmp_path):
     """As in RViz and MoveIt."""
     (tmp_path / 'a.dae').write_text(COLLADA.format(unit))
     robot = shaped_robot('one_joint', shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'})
     geometry = robot_geometry(robot)
     assert np.ptp(geometry.bodies[0].shape.vertices, axis=0).tolist() == [1, 1, 0]
-    assert len(geometry.warnings) == told and all('0.0254 m' in t for t in geometry.warnings)
-    seen, = visual_geometry(Robot.from_urdf(
+    assert len(geometry.warnings) == warnings and all('0.0254 m' in t for t in geometry.warnings)
+    visuals, = visual_geometry(Robot.from_urdf(
         '<robot name="one"><link name="base"><visual><geometry><mesh filename="a.dae" '
         'scale="1 2 1"/></geometry></visual></link></robot>', [tmp_path])).bodies
-    size = 0.0254 if told else 1.0
-    assert np.ptp(seen.shape.vertices, axis=0) == pytest.approx([size, 2 * size, 0])
+    size = 0.0254 if warnings else 1.0
+    assert np.ptp(visuals.shape.vertices, axis=0) == pytest.approx([size, 2 * size, 0])
 
 
 def test_collada_units_above_a_metre_are_refused(tmp_path):
@@ -228,43 +228,43 @@ def write_cube(path, edge):
         assert path.stat().st_size == before.st_size
 
 
-REACHING = """<robot name="r"><link name="base"><collision><origin xyz="0 0 1.2"/><geometry>
+REACHING_URDF = """<robot name="r"><link name="base"><collision><origin xyz="0 0 1.2"/><geometry>
 <sphere radius="0.01"/></geometry></collision></link><link name="arm"/>
 <link name="tip"><collision><geometry>
 <mesh filename="file://{}/a.stl"/></geometry></collision></link>
 <joint name="i" type="continuous"><parent link="base"/><child link="arm"/></joint>
 <joint name="j" type="continuous"><parent link="arm"/><child link="tip"/>
 <origin xyz="0 0 0.8"/></joint></robot>"""
-TOLD = '<robot name="r"><disable_collisions link1="base" link2="arm"/></robot>'   # no guessing
-AGAIN = {
-    'made from the same text': lambda robot: Robot.from_urdf(robot.urdf, srdf=robot.srdf),
+SRDF = '<robot name="r"><disable_collisions link1="base" link2="arm"/></robot>'   # no guesses
+RELOADS = {
+    'same text': lambda robot: Robot.from_urdf(robot.urdf, srdf=robot.srdf),
     'pickled': lambda robot: pickle.loads(pickle.dumps(robot)),
 }
 
 
-@pytest.mark.parametrize('again', AGAIN.values(), ids=AGAIN)
+@pytest.mark.parametrize('reload', RELOADS.values(), ids=RELOADS)
 @pytest.mark.parametrize('meshes', ['exact', 'hull'])
-def test_changed_mesh_file_is_read_by_a_new_robot(again, meshes, tmp_path):
+def test_changed_mesh_file_is_read_by_a_new_robot(reload, meshes, tmp_path):
     """A cube of 2 m reaches the base and a post, one of 0.2 m does not."""
     write_cube(tmp_path / 'a.stl', 0.2)
-    robot = Robot.from_urdf(REACHING.format(tmp_path), srdf=TOLD)
+    robot = Robot.from_urdf(REACHING_URDF.format(tmp_path), srdf=SRDF)
     scene = Scene(robot).add(SceneObject('post', [Box([0.2] * 3)], pose((0.7, 0, 0.8))))
 
-    def touches(robot):
+    def collides(robot):
         worker = pickle.loads(pickle.dumps(robot))
         sent = unpack(pack(collision_checker(robot, scene, meshes), robot), worker)
         checkers = [CollisionChecker(robot, scene, meshes).only('tip', 'post'),
                     collision_checker(robot, scene, meshes).only('tip', 'post'),
                     sent.only('tip', 'post'), self_collision_check(robot, meshes).checker]
         return [checker.collides(robot.neutral) for checker in checkers]
-    assert touches(robot) == [False] * 4
+    assert collides(robot) == [False] * 4
     write_cube(tmp_path / 'a.stl', 2.0)
-    assert touches(again(robot)) == [True] * 4
+    assert collides(reload(robot)) == [True] * 4
     write_cube(tmp_path / 'a.stl', 0.2)
-    assert touches(again(robot)) == [False] * 4
+    assert collides(reload(robot)) == [False] * 4
 
 
-LINKS = """<robot name="two"><material name="blue"><color rgba="0 0 1 1"/></material>
+URDF_WITH_VISUALS = """<robot name="two"><material name="blue"><color rgba="0 0 1 1"/></material>
   <link name="base">
     <visual><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry>
       <material name="blue"/></visual>
@@ -279,17 +279,17 @@ LINKS = """<robot name="two"><material name="blue"><color rgba="0 0 1 1"/></mate
 
 
 def test_visual_element_has_shape_pose_and_named_colour():
-    body = visual_geometry(Robot.from_urdf(LINKS)).bodies[0]
+    body = visual_geometry(Robot.from_urdf(URDF_WITH_VISUALS)).bodies[0]
     assert isinstance(body.shape, Box) and body.shape.size.tolist() == [1, 2, 3]
     assert body.in_link.translation.tolist() == [0, 0, 1]
     assert body.color == (0, 0, 1)
 
 
 def test_missing_visual_mesh_is_a_warning_and_replaced_by_the_collision_element():
-    seen = visual_geometry(Robot.from_urdf(LINKS))
-    assert [(body.link, body.shape.kind) for body in seen.bodies] == [('base', 'box'),
-                                                                      ('arm', 'box')]
-    assert "the mesh 'gone.stl' cannot be found" in seen.warnings[0]
+    visuals = visual_geometry(Robot.from_urdf(URDF_WITH_VISUALS))
+    assert [(body.link, body.shape.kind) for body in visuals.bodies] == [('base', 'box'),
+                                                                         ('arm', 'box')]
+    assert "the mesh 'gone.stl' cannot be found" in visuals.warnings[0]
 
 
 def test_visual_parts_have_the_colours_of_the_file():

@@ -38,7 +38,7 @@ def pose(x=0.0, y=0.0, z=0.0, turn=0.0):
     return pin.SE3(pin.exp3(turn * np.array([0.36, 0.48, 0.8])), np.array([x, y, z]))
 
 
-def same(first, second):
+def close(first, second):
     return np.allclose(first.homogeneous, second.homogeneous, rtol=0, atol=1e-12)
 
 
@@ -66,14 +66,14 @@ def test_poses_of_objects_are_copies():
     assert item.subframes == {}
 
 
-BROKEN = np.full((4, 4), nan)
+NAN_POSE = np.full((4, 4), nan)
 
 
-@pytest.mark.parametrize(('make', 'said'), [
+@pytest.mark.parametrize(('make', 'message'), [
     (lambda: SceneObject('a\nb', [BOX]), r"'a\\nb'; .*of printable characters"),
     (lambda: SceneObject('a', []), "object 'a' needs at least one part"),
     (lambda: SceneObject('a', [BOX, 'ball']), "object 'a', part 1: .*'ball'"),
-    (lambda: SceneObject('a', [(BOX, BROKEN)]), "object 'a', part 0: pose .*finite"),
+    (lambda: SceneObject('a', [(BOX, NAN_POSE)]), "object 'a', part 0: pose .*finite"),
     (lambda: SceneObject('a', [BOX], np.eye(3)), r"pose of object 'a' .*\(3, 3\)"),
     (lambda: SceneObject('a', [BOX], pose(1e9)), 'further away'),
     (lambda: SceneObject('a', [BOX], P, [('s', P)]), "subframes of object 'a' must be"),
@@ -85,8 +85,8 @@ BROKEN = np.full((4, 4), nan)
     (lambda: AttachedObject(CUP, 'left_hand', [3]), 'touch_links'),
     (lambda: Scene('panda'), "'panda'"),
 ])
-def test_malformed_objects_are_refused(make, said):
-    with pytest.raises(InvalidSceneError, match=said):
+def test_malformed_objects_are_refused(make, message):
+    with pytest.raises(InvalidSceneError, match=message):
         make()
 
 
@@ -96,17 +96,17 @@ def test_objects_and_subframes_are_frames():
     scene = WITH_CUP.with_frames({'camera': P})
     assert scene.frame_pose(None) == pin.SE3.Identity()
     assert scene.frame_pose('cup') == Q
-    assert same(scene.frame_pose('cup/rim'), Q * R)
+    assert close(scene.frame_pose('cup/rim'), Q * R)
     assert scene.frame_pose('camera') == P
-    assert same(scene.frame_pose('left_hand', AT), AT.placement('left_hand'))
-    assert same(scene.frame_pose('left_6', AT), AT.placement('left_6'))
-    assert same(scene.frame_pose('base'), pin.SE3.Identity())
+    assert close(scene.frame_pose('left_hand', AT), AT.placement('left_hand'))
+    assert close(scene.frame_pose('left_6', AT), AT.placement('left_6'))
+    assert close(scene.frame_pose('base'), pin.SE3.Identity())
 
 
 def test_names_of_links_and_objects_precede_those_of_named_frames():
     scene = WITH_CUP.with_frames({'left_hand': P, 'cup': P})
     assert scene.frame_pose('cup') == Q
-    assert same(scene.frame_pose('left_hand', AT), AT.placement('left_hand'))
+    assert close(scene.frame_pose('left_hand', AT), AT.placement('left_hand'))
 
 
 @pytest.mark.parametrize('frame', ['left_hand', 'left_6', 'cup', 'cup/rim'])
@@ -117,15 +117,15 @@ def test_frame_on_a_moving_link_needs_a_configuration(frame):
         HELD.add(SceneObject('a', [BOX]), frame)
 
 
-@pytest.mark.parametrize(('frame', 'near'), [
+@pytest.mark.parametrize(('frame', 'similar'), [
     ('left_hnd', 'left_hand'), ('cup/rimm', 'cup/rim'), ('camra', 'camera'), ('am', None)])
-def test_unknown_frame_suggests_similar_ones(frame, near):
+def test_unknown_frame_is_refused_with_similar_names(frame, similar):
     with pytest.raises(UnknownFrameError,
-                       match=f"did you mean .*'{near}'" if near else 'none is similar'):
+                       match=f"did you mean .*'{similar}'" if similar else 'none is similar'):
         WITH_CUP.with_frames({'camera': P}).frame_pose(frame)
 
 
-# -- the rest -----------------------------------------------------------------------------
+# -- colours ------------------------------------------------------------------------------
 
 def test_colours_of_objects_can_be_set_and_removed():
     both = HELD.add(SceneObject('cup', [BALL])).with_color('cup', (0, 0, 1, 0.5))
@@ -133,10 +133,10 @@ def test_colours_of_objects_can_be_set_and_removed():
     assert WITH_CUP.with_color('cup', None).objects['cup'].color is None
 
 
-# -- bad changes --------------------------------------------------------------------------
+# -- refused changes ----------------------------------------------------------------------
 
 OTHER = Configuration(Robot.from_urdf(SMALL['scara']))
-BAD_CHANGES = [
+REFUSED_CHANGES = [
     (lambda s: s.add('cup'), InvalidSceneError, "'cup'"),
     (lambda s: s.add(SceneObject('left_hand', [BOX])), InvalidSceneError, 'frame of the robot'),
     (lambda s: s.add(CUP, 'bse'), UnknownFrameError, "'base'"),
@@ -145,9 +145,9 @@ BAD_CHANGES = [
     (lambda s: s.add(SceneObject('new', [BOX]), 'left_hand', OTHER), InvalidSceneError,
      'configuration of robot'),
     (lambda s: s.move('cup', P), InvalidSceneError, "attached to 'left_hand'"),
-    (lambda s: s.move('box', BROKEN), InvalidSceneError, "pose of object 'box'"),
+    (lambda s: s.move('box', NAN_POSE), InvalidSceneError, "pose of object 'box'"),
     (lambda s: s.move('box', P, part_poses=[P]), InvalidSceneError, '2 parts, not 1'),
-    (lambda s: s.move('box', P, part_poses=[P, BROKEN]), InvalidSceneError, 'part 1: .*finite'),
+    (lambda s: s.move('box', P, part_poses=[P, NAN_POSE]), InvalidSceneError, 'part 1: .*finite'),
     (lambda s: s.remove('bx'), UnknownObjectError, "did you mean 'box'"),
     (lambda s: s.remove('cup'), InvalidSceneError, 'detach it first'),
     (lambda s: s.attach('box', 'left_hnd', at=AT), UnknownLinkError, "'left_hand'"),
@@ -169,15 +169,15 @@ BAD_CHANGES = [
     (lambda s: s.with_padding({'chest': 0.1, 'bse': 0.1}), UnknownLinkError, "'base'"),
     (lambda s: s.with_color('bx', RED), UnknownObjectError, "'box'"),
     (lambda s: s.with_color('cup', [0, 0, 0, nan]), InvalidSceneError, "'cup'"),
-    (lambda s: s.with_frames({'f': P, 'g': BROKEN}), InvalidSceneError, "frame 'g'"),
+    (lambda s: s.with_frames({'f': P, 'g': NAN_POSE}), InvalidSceneError, "frame 'g'"),
 ]
 
 
-@pytest.mark.parametrize(('change', 'error', 'said'), BAD_CHANGES)
-def test_malformed_changes_are_refused_and_change_nothing(change, error, said):
+@pytest.mark.parametrize(('change', 'error', 'message'), REFUSED_CHANGES)
+def test_malformed_changes_are_refused_and_change_nothing(change, error, message):
     scene = HELD.add(SceneObject('box', [BOX, BALL], P))
     before = pickle.dumps(scene)
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         change(scene)
     assert pickle.dumps(scene) == before
 
@@ -196,12 +196,12 @@ operations = st.lists(st.tuples(
 
 
 class Model:
-    """A scene as dictionaries, poses in the root frame at AT; methods return False if refused."""
+    """A scene as dictionaries, poses in the root frame at AT; refused changes return False."""
 
     def __init__(self):
         self.world, self.held, self.pairs = {}, {}, set()
 
-    def place(self, frame):
+    def frame_pose(self, frame):
         id, _, sub = (frame or '').partition('/')
         if frame is None:
             return pin.SE3.Identity()
@@ -212,25 +212,26 @@ class Model:
                 return items[id]['pose'] * (R if sub else pin.SE3.Identity())
         return None
 
-    def new(self, frame, where, parts=1, sub=True):
-        place = self.place(frame)
-        return None if place is None else {'pose': place * where, 'parts': parts, 'sub': sub}
+    def make(self, frame, pose_in_frame, parts=1, sub=True):
+        frame_pose = self.frame_pose(frame)
+        return None if frame_pose is None else {
+            'pose': frame_pose * pose_in_frame, 'parts': parts, 'sub': sub}
 
-    def apply(self, what, id, link, frame, where):
-        done = getattr(self, what.replace(' ', '_'))(id, link, frame, where)
+    def apply(self, operation, id, link, frame, pose_in_frame):
+        done = getattr(self, operation.replace(' ', '_'))(id, link, frame, pose_in_frame)
         return done is not False
 
-    def add(self, id, link, frame, where):
-        made = self.new(frame, where)
-        if made is None:
+    def add(self, id, link, frame, pose_in_frame):
+        item = self.make(frame, pose_in_frame)
+        if item is None:
             return False
-        self.world[id] = made
+        self.world[id] = item
 
-    def move(self, id, link, frame, where):
-        made = self.new(frame, where)
-        if id not in self.world or made is None:
+    def move(self, id, link, frame, pose_in_frame):
+        item = self.make(frame, pose_in_frame)
+        if id not in self.world or item is None:
             return False
-        self.world[id] = {**self.world[id], 'pose': made['pose']}
+        self.world[id] = {**self.world[id], 'pose': item['pose']}
 
     def remove(self, id, *_):
         if id not in self.world:
@@ -242,17 +243,17 @@ class Model:
         for id in list(self.world):
             self.remove(id)
 
-    def attach(self, id, link, frame, where):
+    def attach(self, id, link, frame, pose_in_frame):
         if id not in self.world:
             return False
         self.held[id] = {**self.world.pop(id), 'link': link}
 
-    def attach_new(self, id, link, frame, where):
-        made = self.new(link if frame is None else frame, where)
-        if made is None:
+    def attach_new(self, id, link, frame, pose_in_frame):
+        item = self.make(link if frame is None else frame, pose_in_frame)
+        if item is None:
             return False
         self.world.pop(id, None)
-        self.held[id] = {**made, 'link': link}
+        self.held[id] = {**item, 'link': link}
 
     def detach(self, id, *_):
         if id not in self.held:
@@ -269,47 +270,47 @@ class Model:
         self.pairs.add((id, link))
 
 
-def change(scene, what, id, link, frame, where):
-    """Apply the change of the model to the scene."""
-    item = SceneObject(id, [BOX], where, {'s': R})
+def apply_change(scene, operation, id, link, frame, pose_in_frame):
+    """Apply an operation to the scene."""
+    item = SceneObject(id, [BOX], pose_in_frame, {'s': R})
     return {'add': lambda: scene.add(item, frame, AT),
-            'move': lambda: scene.move(id, where, frame, AT),
+            'move': lambda: scene.move(id, pose_in_frame, frame, AT),
             'remove': lambda: scene.remove(id), 'remove all': lambda: scene.remove(),
             'attach': lambda: scene.attach(id, link, at=AT),
             'attach new': lambda: scene.attach(item, link) if frame is None
             else scene.add(item, frame, AT).attach(id, link, at=AT),
             'detach': lambda: scene.detach(id, at=AT), 'detach all': lambda: scene.detach(at=AT),
-            'allow': lambda: scene.allow(id, link)}[what]()
+            'allow': lambda: scene.allow(id, link)}[operation]()
 
 
 @settings(max_examples=150)
 @given(operations)
 def test_random_changes_agree_with_a_model(steps):
     scene, model, versions = EMPTY, Model(), {EMPTY.version: EMPTY}
-    for what, id, link, frame, index in steps:
-        expected, old, before = (model.apply(what, id, link, frame, POSES[index]), scene,
+    for operation, id, link, frame, index in steps:
+        expected, old, before = (model.apply(operation, id, link, frame, POSES[index]), scene,
                                  pickle.dumps(scene))
         try:
-            scene = change(scene, what, id, link, frame, POSES[index])
+            scene = apply_change(scene, operation, id, link, frame, POSES[index])
             assert expected
         except IKError:
             assert not expected
         assert pickle.dumps(old) == before
         assert versions.setdefault(scene.version, scene) == scene
-        compare(scene, model)
-    again = pickle.loads(pickle.dumps(scene))
-    assert again == scene and hash(again) == hash(scene)
+        assert_equals_model(scene, model)
+    unpickled = pickle.loads(pickle.dumps(scene))
+    assert unpickled == scene and hash(unpickled) == hash(scene)
 
 
-def compare(scene, model):
+def assert_equals_model(scene, model):
     assert set(scene.objects) == set(model.world) and set(scene.attached) == set(model.held)
     for id, item in scene.objects.items():
-        assert same(item.pose, model.world[id]['pose'])
+        assert close(item.pose, model.world[id]['pose'])
         assert len(item.parts) == model.world[id]['parts']
     for id, held in scene.attached.items():
         assert held.link == model.held[id]['link']
-        assert same(AT.placement(held.link) * held.object.pose, model.held[id]['pose'])
-        assert same(scene.frame_pose(id, AT), model.held[id]['pose'])
+        assert close(AT.placement(held.link) * held.object.pose, model.held[id]['pose'])
+        assert close(scene.frame_pose(id, AT), model.held[id]['pose'])
     pairs = {pair for pair in scene.allowed.pairs if pair != ('left_a', 'left_b')}
     assert pairs == {tuple(sorted(pair)) for pair in model.pairs}
 
@@ -317,16 +318,16 @@ def compare(scene, model):
 @settings(max_examples=60)
 @given(operations, operations)
 def test_rebased_changes_equal_changes_made_later(mine, theirs):
-    """For changes of different objects."""
+    """The two sequences of changes concern different objects."""
     common = ({id for _, id, *_ in mine} & {id for _, id, *_ in theirs})
     base = EMPTY.add(SceneObject('given', [BOX], POSES[0]))
 
     def after(scene, steps):
-        for what, id, link, frame, index in steps:
-            if id in common or 'all' in what or frame not in (None, *LINKS):
+        for operation, id, link, frame, index in steps:
+            if id in common or 'all' in operation or frame not in (None, *LINKS):
                 continue
             try:
-                scene = change(scene, what, id, link, frame, POSES[index])
+                scene = apply_change(scene, operation, id, link, frame, POSES[index])
             except IKError:
                 continue
         return scene

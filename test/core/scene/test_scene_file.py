@@ -25,8 +25,8 @@ f 1 2 4
 f 1 4 3
 f 2 3 4
 """
-FULL = """
-description: All that a file can say
+ALL_FIELDS = """
+description: Every field of a scene file
 frames:
   camera: {xyz: [1, 0, 1], rpy: [0, 3.14159265358979, 0]}
 objects:
@@ -63,7 +63,7 @@ def close(first, second):
 
 
 def test_scene_file_with_each_field_is_read():
-    scene = load_scene(FULL, ROBOT, AT)
+    scene = load_scene(ALL_FIELDS, ROBOT, AT)
     table = pin.SE3(np.diag([-1.0, -1.0, 1.0]), np.array([0.5, 0, 0.4]))
     down = pin.SE3(np.eye(3), np.array([0, 0, -0.2]))
     assert [part.shape for part in scene.objects['table'].parts] == [Box([1, 1, 0.05]),
@@ -92,8 +92,8 @@ def test_mesh_paths_are_relative_to_the_scene_file(tmp_path):
     assert np.allclose(shape.vertices.max(axis=0), [0.1, 0.2, 0.3], rtol=0, atol=1e-9)
 
 
-def test_each_shape_can_be_written_in_a_scene_file():
-    words = {
+def test_each_shape_kind_is_read_from_a_scene_file():
+    contents = {
         'box': '{size: [1, 2, 3]}', 'sphere': '{radius: 1}', 'plane': '{normal: [0, 0, 1]}',
         'cylinder': '{radius: 1, length: 2}', 'cone': '{radius: 1, length: 2}',
         'capsule': '{radius: 1, length: 2}',
@@ -102,45 +102,47 @@ def test_each_shape_can_be_written_in_a_scene_file():
         'convex_hull': '{points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}',
         'octree': '{points: [[0, 0, 0]], resolution: 0.1}'}
     for kind in shape_kinds():
-        scene = load_scene(f'objects: [{{id: a, shapes: [{{{kind}: {words[kind]}}}]}}]', ROBOT)
+        scene = load_scene(f'objects: [{{id: a, shapes: [{{{kind}: {contents[kind]}}}]}}]', ROBOT)
         assert scene.objects['a'].parts[0].shape.kind == kind
 
 
-def one(shape='{sphere: {radius: 1}}', **keys):
-    """Write a file with one object."""
-    more = ''.join(f', {key}: {value}' for key, value in keys.items())
-    return f'objects: [{{id: a, shapes: [{shape}]{more}}}]'
+def scene_of(shape='{sphere: {radius: 1}}', **keys):
+    """Return a scene file with one object."""
+    fields = ''.join(f', {key}: {value}' for key, value in keys.items())
+    return f'objects: [{{id: a, shapes: [{shape}]{fields}}}]'
 
 
-@pytest.mark.parametrize(('text', 'said'), [
+@pytest.mark.parametrize(('text', 'message'), [
     ('- a\n- b', 'the scene: must have the keys description, .*objects'),
     ('object: []', "the scene: unknown key 'object'; did you mean 'objects'"),
     ('objects: []\nobjects: []', "'objects' appears twice"),
     ('objects: [{id: 5, shapes: []}]', r'objects\[0\]: the id of an object is 5'),
-    (one(colour='[1, 1, 1, 1]'), r"objects\[0\]: unknown key 'colour'; did you mean 'color'"),
-    (one(frame='left_hand'), r"objects\[0\]: frame 'left_hand' moves"),
-    (one(pose='{xyz: [0, 0]}'), r'objects\[0\]: pose: xyz must be 3 finite numbers'),
-    (one(pose='{quat_xyzw: [0, 0, 0, 0]}'), r'objects\[0\]: pose: quat_xyzw has length zero'),
-    (one(pose='{rpy: [0, 0, 0], quat_xyzw: [0, 0, 0, 1]}'), r'objects\[0\]: pose: has rpy and'),
-    (one('{}'), r'objects\[0\]: shapes\[0\]: must have one shape, not 0; valid: box,'),
-    (one('{box: {}}'), r"objects\[0\]: shapes\[0\]: box: 'size' is missing"),
-    (one('{sphere: {radius: 1, diameter: 2}}'), "sphere: unknown key 'diameter'; valid: radius"),
-    (one('{mesh: {file: nowhere.stl}}'), r'shapes\[0\]: mesh: .*nowhere.stl'),
-    (one('{mesh: {file: [1]}}'), 'the file of a mesh must be a non-empty text'),
+    (scene_of(colour='[1, 1, 1, 1]'), r"objects\[0\]: unknown key 'colour'; did you mean 'color'"),
+    (scene_of(frame='left_hand'), r"objects\[0\]: frame 'left_hand' moves"),
+    (scene_of(pose='{xyz: [0, 0]}'), r'objects\[0\]: pose: xyz must be 3 finite numbers'),
+    (scene_of(pose='{quat_xyzw: [0, 0, 0, 0]}'), r'objects\[0\]: pose: quat_xyzw has length zero'),
+    (scene_of(pose='{rpy: [0, 0, 0], quat_xyzw: [0, 0, 0, 1]}'),
+     r'objects\[0\]: pose: has rpy and'),
+    (scene_of('{}'), r'objects\[0\]: shapes\[0\]: must have one shape, not 0; valid: box,'),
+    (scene_of('{box: {}}'), r"objects\[0\]: shapes\[0\]: box: 'size' is missing"),
+    (scene_of('{sphere: {radius: 1, diameter: 2}}'),
+     "sphere: unknown key 'diameter'; valid: radius"),
+    (scene_of('{mesh: {file: nowhere.stl}}'), r'shapes\[0\]: mesh: .*nowhere.stl'),
+    (scene_of('{mesh: {file: [1]}}'), 'the file of a mesh must be a non-empty text'),
     ('objects: [{id: a, shapes: [{sphere: {radius: 1}}]}, {id: a, shapes: []}]',
      r"objects\[1\]: object 'a' already exists"),
     ('attached: [{id: a}]', r"attached\[0\]: 'link' is missing"),
     ('attached: [{id: a, link: base, touch_links: chest, shapes: [{sphere: {radius: 1}}]}]',
      r'attached\[0\]: touch_links: must be a list'),
-    (one() + '\nattached: [{id: a, link: base}]', r"attached\[0\]: 'shapes' is missing"),
-    (one() + '\nattached: [{id: a, link: base, shapes: [{sphere: {radius: 1}}]}]',
+    (scene_of() + '\nattached: [{id: a, link: base}]', r"attached\[0\]: 'shapes' is missing"),
+    (scene_of() + '\nattached: [{id: a, link: base, shapes: [{sphere: {radius: 1}}]}]',
      r"attached\[0\]: object 'a' already exists"),
     ('allowed: [[base, chst]]', r"allowed\[0\]: unknown name 'chst'; did you mean 'chest'"),
     ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be one or two names'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
 ])
-def test_malformed_scene_file_is_refused_with_the_place(text, said):
-    with pytest.raises(InvalidSceneError, match=said):
+def test_malformed_scene_file_is_refused_with_the_position(text, message):
+    with pytest.raises(InvalidSceneError, match=message):
         load_scene(text, ROBOT)
 
 
@@ -149,9 +151,9 @@ def test_yaml_tags_create_no_python_objects():
         load_scene('objects: !!python/object/apply:os.getcwd []', ROBOT)
 
 
-# -- the shipped ones ---------------------------------------------------------------------
+# -- shipped scenes -----------------------------------------------------------------------
 
-def test_shipped_scenes_load():
+def test_shipped_scenes_are_loaded_by_name_and_others_refused():
     assert set(shipped_scenes()) == {'bin', 'floor', 'shelf', 'table'}
     scene = load_scene('table', ROBOT)
     assert scene == load_scene(shipped_scenes()['table'], ROBOT)
@@ -165,7 +167,7 @@ def test_shipped_scenes_load():
 @pytest.mark.parametrize('name', ['bin', 'shelf', 'table'])
 @pytest.mark.parametrize('arm', ['panda', 'ur5'])
 def test_arm_at_home_is_2_cm_clear_of_shipped_scenes(name, arm, load, home_of):
-    """By meshes that Pinocchio reads."""
+    """Pinocchio reads the meshes and computes the distances."""
     robot = load(arm)
     scene = load_scene(name, robot)
     model = pin.buildGeomFromUrdfString(robot.model, robot.urdf, pin.COLLISION,

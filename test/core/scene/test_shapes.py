@@ -1,4 +1,4 @@
-"""Shapes and the allowed collision matrix: values, rules and refusals."""
+"""Shapes and the allowed collision matrix: values, MoveIt's rules and refusals."""
 
 import itertools
 import pickle
@@ -49,7 +49,7 @@ def test_each_shape_has_an_example():
 
 
 @pytest.mark.parametrize('kind', EXAMPLES)
-def test_copies_of_a_shape_are_equal_and_have_equal_hashes(kind):
+def test_shapes_are_immutable_and_their_copies_equal(kind):
     shape = EXAMPLES[kind]
     assert shape.geometry is shape.geometry
     copy = pickle.loads(pickle.dumps(shape))
@@ -67,20 +67,20 @@ def test_normals_of_half_spaces_and_planes_are_normalized():
     assert distance(Plane([0, 0, 1], 0.5), np.array([0, 0, 0.1])) == pytest.approx(0.4, abs=1e-5)
 
 
-def test_octree_has_the_distances_of_its_cells():
+def test_octree_has_the_boxes_and_collisions_of_its_cells():
     tree = EXAMPLES['octree']
     boxes = np.array([list(box) for box in tree.geometry.toBoxes()])
     assert sorted(boxes[:, :3].round(6).tolist()) == [[0.025, 0.025, 0.025],
                                                       [0.325, -0.225, 0.125]]
     assert (boxes[:, 3] == 0.05).all()
-    for x, hit in (([0.01, 0.01, 0.01], True), ([0.1, 0.1, 0.1], False)):
+    for x, collides in (([0.01, 0.01, 0.01], True), ([0.1, 0.1, 0.1], False)):
         result = coal.CollisionResult()
         coal.collide(tree.geometry, coal.Transform3s.Identity(), coal.Capsule(1e-3, 1e-9),
                      coal.Transform3s(np.eye(3), np.array(x)), coal.CollisionRequest(), result)
-        assert result.isCollision() == hit
+        assert result.isCollision() == collides
 
 
-BAD = {
+MALFORMED = {
     'box: zero': (lambda: Box([1, 0, 1]), 'size of a box'),
     'box: two': (lambda: Box([1, 1]), '3 finite numbers'),
     'box: NaN': (lambda: Box([1, np.nan, 1]), 'size of a box'),
@@ -103,10 +103,10 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize('case', BAD)
+@pytest.mark.parametrize('case', MALFORMED)
 def test_malformed_shapes_are_refused(case):
-    make, words = BAD[case]
-    with pytest.raises(InvalidSceneError, match=words) as caught:
+    make, message = MALFORMED[case]
+    with pytest.raises(InvalidSceneError, match=message) as caught:
         make()
     assert len(str(caught.value)) < 400
 
@@ -126,12 +126,12 @@ def test_malformed_allowed_pairs_are_refused(pairs):
 
 
 @pytest.mark.parametrize('defaults', [{'': True}, {5: True}, {'a': None}, ['a']])
-def test_malformed_allowed_defaults_are_refused(defaults):
+def test_malformed_defaults_of_allowed_collisions_are_refused(defaults):
     with pytest.raises(InvalidSceneError):
         AllowedCollisions(defaults=defaults)
 
 
-def test_updated_collision_matrix_leaves_the_old_one_unchanged():
+def test_update_of_a_collision_matrix_leaves_the_old_one_unchanged():
     old = AllowedCollisions({('b', 'a'): True}, {'c': True})
     new = old.updated(AllowedCollisions({('c', 'a'): False}, {'b': True, 'c': False}))
     assert (dict(old.pairs), dict(old.defaults)) == ({('a', 'b'): True}, {'c': True})
@@ -145,9 +145,9 @@ def test_allowed_pairs_follow_the_rules_of_moveit(pairs, defaults):
     for first, second in itertools.product(NAMES, NAMES):
         pair = tuple(sorted((first, second)))
         if pair in pairs:
-            wanted = pairs[pair]
+            expected = pairs[pair]
         elif first in defaults and second in defaults:
-            wanted = defaults[first] and defaults[second]
+            expected = defaults[first] and defaults[second]
         else:
-            wanted = defaults.get(first, defaults.get(second, False))
-        assert matrix.allowed(first, second) is wanted
+            expected = defaults.get(first, defaults.get(second, False))
+        assert matrix.allowed(first, second) is expected
