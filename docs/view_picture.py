@@ -14,7 +14,7 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test/view'))
 from chromium import Browser, Tab, wait_for  # noqa: E402
-from view_sessions import settle  # noqa: E402
+from view_sessions import wait_for_jobs  # noqa: E402
 
 from ros2_ik.cli.view import make_session  # noqa: E402
 from ros2_ik.view.page import Page  # noqa: E402
@@ -51,7 +51,7 @@ def main() -> None:
         tab = browser.open(page.url)
         wait_for(lambda: 'Back to the robot' in tab.text(), 'the panel')
         page.worker.post(lambda: session.drag(TIP, T))
-        settle(page)
+        wait_for_jobs(page)
         tab.evaluate("[...document.querySelectorAll('.mantine-Notification-root')]"
                      '.forEach(each => each.remove())')
         until_still(tab)

@@ -28,9 +28,9 @@ def start(domain: int) -> Iterator[Callable[..., 'subprocess.Popen[str]']]:
     """Return a function that starts a Python program in the domain, killed after the test."""
     processes = []
 
-    def run(*words: str, **environment: str) -> 'subprocess.Popen[str]':
+    def run(*arguments: str, **environment: str) -> 'subprocess.Popen[str]':
         processes.append(subprocess.Popen(
-            [sys.executable, *words], stdout=subprocess.PIPE,
+            [sys.executable, *arguments], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, start_new_session=True,
             env=os.environ | {'ROS_DOMAIN_ID': str(domain)} | environment))
         return processes[-1]

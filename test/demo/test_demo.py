@@ -1,7 +1,7 @@
 """
-The demo in a child process: it answers, ends cleanly, and leaves no process behind.
+The demo in a child process: it solves, ends cleanly, and leaves no process behind.
 
-The tests of the command use a running demo, and end it by Ctrl-C.
+SIGINT to a running demo is tested by the tests of the command (test/cli).
 """
 
 import os
@@ -16,11 +16,11 @@ import time
 import pytest
 
 DEMO = ('-m', 'ros2_ik.demo')
-LIMIT = 100   # timeout, also on a busy machine [s]
+TIMEOUT = 100   # long enough for a busy machine [s]
 
 
-def session(process):
-    """Return the processes in the session of the demo."""
+def session_pids(process):
+    """Return the ids of the processes in the session of the demo."""
     found = []
     for stat in Path('/proc').glob('[0-9]*/stat'):
         try:
@@ -32,16 +32,16 @@ def session(process):
     return found
 
 
-def nothing_left(process):
-    """Wait until the session is empty: the helpers of the node end after it."""
-    deadline, pause = time.monotonic() + LIMIT, threading.Event()
-    while session(process) and time.monotonic() < deadline:
+def session_is_empty(process):
+    """Wait for an empty session: helper processes end after the node; return whether it is."""
+    deadline, pause = time.monotonic() + TIMEOUT, threading.Event()
+    while session_pids(process) and time.monotonic() < deadline:
         pause.wait(0.02)
-    return session(process) == []
+    return session_pids(process) == []
 
 
-def come_up(process):
-    """Return the output of the demo until it is ready."""
+def wait_until_ready(process):
+    """Wait until the demo is ready; return its output lines so far."""
     lines = []
     for line in process.stdout:
         lines.append(line)
@@ -50,49 +50,50 @@ def come_up(process):
     pytest.fail(f'the demo did not come up: {process.stderr.read()}')
 
 
-def ended(process):
-    """Wait for the end; return exit code and error output."""
-    _, errors = process.communicate(timeout=LIMIT)
+def wait_for_end(process):
+    """Wait for the end of a process; return its exit code and error output."""
+    _, errors = process.communicate(timeout=TIMEOUT)
     return process.returncode, errors
 
 
-def test_demo_once_solves_and_ends(start):
+def test_demo_once_solves_and_ends_with_code_0(start):
     process = start(*DEMO, '--once')
-    out, errors = process.communicate(timeout=LIMIT)
+    out, errors = process.communicate(timeout=TIMEOUT)
     assert process.returncode == 0, errors
     assert 'SUCCESS' in out and 'the answer holds' in out and 'round trip' in out
-    assert nothing_left(process)
+    assert session_is_empty(process)
 
 
 def test_interrupt_ends_a_demo_that_is_starting(start):
     process = start(*DEMO, '--once')
     assert 'starting' in process.stderr.readline()
     os.killpg(process.pid, signal.SIGINT)
-    code, errors = ended(process)
+    code, errors = wait_for_end(process)
     assert code == 0
     assert 'Traceback' not in errors and 'exit code' not in errors, errors
-    assert nothing_left(process)
+    assert session_is_empty(process)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('words', [('ur5',), ('xarm7', '--scene', 'bin')], ids=' '.join)
-def test_commands_printed_by_the_demo_succeed(start, domain, words):
+@pytest.mark.parametrize('robot', [('ur5',), ('xarm7', '--scene', 'bin')], ids=' '.join)
+def test_commands_printed_by_the_demo_succeed_and_a_second_demo_is_refused(start, domain, robot):
     """The motion needs no --max-joint-change."""
-    process = start(*DEMO, '--robot', *words)
-    hints = [line.strip() for line in come_up(process) if 'ros2_ik' in line and '--tip' in line]
+    process = start(*DEMO, '--robot', *robot)
+    hints = [line.strip() for line in wait_until_ready(process)
+             if 'ros2_ik' in line and '--tip' in line]
     scripts = Path(__file__).parents[2] / 'scripts'
     assert ['--execute' in hint for hint in hints] == [False, True, False]
     assert not any('--max-joint-change' in hint for hint in hints)
     for hint in hints:
-        words = shlex.split(hint)
-        assert f'ROS_DOMAIN_ID={domain}' in words
-        call = [sys.executable, scripts / 'ros2_ik', *words[words.index('tools/run') + 2:]]
-        run = subprocess.run(call, env=os.environ | {'ROS_DOMAIN_ID': str(domain)}, timeout=LIMIT,
-                             capture_output=True, text=True)
+        arguments = shlex.split(hint)
+        assert f'ROS_DOMAIN_ID={domain}' in arguments
+        call = [sys.executable, scripts / 'ros2_ik', *arguments[arguments.index('tools/run') + 2:]]
+        run = subprocess.run(call, env=os.environ | {'ROS_DOMAIN_ID': str(domain)}, text=True,
+                             timeout=TIMEOUT, capture_output=True)
         assert run.returncode == 0, run.stdout + run.stderr
         assert 'SUCCESS' in run.stdout
     second = start(*DEMO)   # two demos in one domain would both answer
-    code, errors = ended(second)
+    code, errors = wait_for_end(second)
     assert code == 2
     assert f'ROS domain {domain} has a robot_description' in errors
     assert process.poll() is None
@@ -100,17 +101,17 @@ def test_commands_printed_by_the_demo_succeed(start, domain, words):
 
 def test_killed_node_ends_the_demo(start):
     process = start(*DEMO)
-    come_up(process)
-    victim = next(pid for pid in session(process)
-                  if '/ik_node' in Path(f'/proc/{pid}/cmdline').read_text())
-    os.kill(victim, signal.SIGKILL)
-    code, errors = ended(process)
+    wait_until_ready(process)
+    node_pid = next(pid for pid in session_pids(process)
+                    if '/ik_node' in Path(f'/proc/{pid}/cmdline').read_text())
+    os.kill(node_pid, signal.SIGKILL)
+    code, errors = wait_for_end(process)
     assert code == 2
     assert 'ik_node has ended with exit code -9' in errors
-    assert nothing_left(process)
+    assert session_is_empty(process)
 
 
 def test_unknown_scene_is_refused(start):
-    code, errors = ended(start(*DEMO, '--scene', 'tabel'))
+    code, errors = wait_for_end(start(*DEMO, '--scene', 'tabel'))
     assert code == 2 and 'shipped: bin, floor, shelf, table' in errors
     assert 'Traceback' not in errors

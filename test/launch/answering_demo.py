@@ -1,5 +1,5 @@
 """
-Launch test of demo.launch.py: it answers, and it ends cleanly.
+Launch test of demo.launch.py: the demo answers a call, and ends cleanly.
 
 test_launch_testing.py runs it; pytest does not collect it.
 """

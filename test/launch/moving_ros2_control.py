@@ -1,8 +1,8 @@
 """
-Launch test with ros2_control's mock hardware: motions arrive, and a stop brakes them.
+Launch test with ros2_control's mock hardware: motions reach their goals, a stop brakes.
 
 test_launch_testing.py runs it if controller_manager is installed; pytest does not collect it.
-joint_states judge the braking.
+The braking is judged by joint_states.
 """
 
 from pathlib import Path
@@ -27,9 +27,9 @@ from ros2_ik.srv import Execute
 ROOT = Path(__file__).parents[2]
 DOMAIN = unused_domain()
 JOINT = 'panda_joint1'
-LIMIT = 60.0     # timeout of each wait [s]
-BACK = 1e-3      # noise of a joint that only moves forward [rad]
-LONGEST = 1.0    # a stop at a tenth of the velocity limits is over by then [s]
+TIMEOUT = 60.0       # of each wait [s]
+NOISE = 1e-3         # accepted backward motion of a braking joint [rad]
+MAX_STOP_TIME = 1.0  # from a tenth of the velocity limits [s]
 
 
 def generate_test_description():
@@ -52,10 +52,10 @@ class TestMotions(unittest.TestCase):
         cls.node = rclpy.create_node('judge', context=cls.context)
         cls.executor = SingleThreadedExecutor(context=cls.context)
         cls.executor.add_node(cls.node)
-        cls.states = []    # times of their stamps [s] and positions of JOINT [rad]
-        cls.node.create_subscription(JointState, '/joint_states', cls.take, 100)
-        cls.moving = cls.node.create_client(Execute, '/ros2_ik/execute')
-        cls.stopping = cls.node.create_client(Trigger, '/ros2_ik/stop')
+        cls.states = []    # stamps of joint_states [s] and positions of JOINT [rad]
+        cls.node.create_subscription(JointState, '/joint_states', cls.record_state, 100)
+        cls.execute_client = cls.node.create_client(Execute, '/ros2_ik/execute')
+        cls.stop_client = cls.node.create_client(Trigger, '/ros2_ik/stop')
 
     @classmethod
     def tearDownClass(cls):
@@ -64,60 +64,61 @@ class TestMotions(unittest.TestCase):
         rclpy.shutdown(context=cls.context)
 
     @classmethod
-    def take(cls, message):
+    def record_state(cls, message):
         if JOINT in message.name:
             stamp = message.header.stamp
             cls.states.append((stamp.sec + stamp.nanosec * 1e-9,
                                message.position[message.name.index(JOINT)]))
 
-    def until(self, condition, what):
-        end = time.monotonic() + LIMIT
+    def wait_until(self, condition, what):
+        end = time.monotonic() + TIMEOUT
         while not condition():
             self.assertLess(time.monotonic(), end, what)
             self.executor.spin_once(timeout_sec=0.1)
 
-    def move(self, position, scaling):
+    def request_motion(self, position, scaling):
         """Request a motion of the first joint; return the future."""
         request = Execute.Request(group='arm', velocity_scaling=scaling)
         request.goal.is_diff = True
         request.goal.joint_state.name = [JOINT]
         request.goal.joint_state.position = [position]
-        return self.moving.call_async(request)
+        return self.execute_client.call_async(request)
 
-    def answer(self, future):
-        self.until(future.done, 'no answer')
+    def wait_for_response(self, future):
+        self.wait_until(future.done, 'no answer')
         return future.result()
 
-    def arrive(self, position):
-        """Move; repeat while controllers or joint_states are missing."""
-        end = time.monotonic() + 2 * LIMIT
-        while (answer := self.answer(self.move(position, 0.5))).status != Status.SUCCESS:
+    def move_to(self, position):
+        """Move to a position; repeat while controllers or joint_states are missing."""
+        end = time.monotonic() + 2 * TIMEOUT
+        while (answer := self.wait_for_response(
+                self.request_motion(position, 0.5))).status != Status.SUCCESS:
             self.assertLess(time.monotonic(), end, answer.message)
             self.assertEqual(answer.motion_seconds, 0.0, answer.message)   # refused, not failed
             self.executor.spin_once(timeout_sec=1.0)
 
     def test_stopped_arm_brakes_and_completes_the_next_motion(self):
-        self.until(self.moving.service_is_ready, 'no ~/execute')
-        self.arrive(0.0)
+        self.wait_until(self.execute_client.service_is_ready, 'no ~/execute')
+        self.move_to(0.0)
         self.assertAlmostEqual(self.states[-1][1], 0.0, places=2)
-        future = self.move(1.5, 0.1)
-        self.until(lambda: self.states[-1][1] > 0.1, 'no motion')
-        stop = self.stopping.call_async(Trigger.Request())
-        self.assertTrue(self.answer(stop).success)
-        began = self.states[-1]
-        answer = self.answer(future)
+        future = self.request_motion(1.5, 0.1)
+        self.wait_until(lambda: self.states[-1][1] > 0.1, 'no motion')
+        stop = self.stop_client.call_async(Trigger.Request())
+        self.assertTrue(self.wait_for_response(stop).success)
+        state_at_stop = self.states[-1]
+        answer = self.wait_for_response(future)
         self.assertEqual(answer.status, Status.PREEMPTED, answer.message)
         count = len(self.states)
-        self.until(lambda: len(self.states) > count + 50, 'no joint_states')
-        after = [state for state in self.states if state[0] >= began[0]]
-        rest = after[-1][1]
-        self.assertLess(rest, 1.0)
+        self.wait_until(lambda: len(self.states) > count + 50, 'no joint_states')
+        after = [state for state in self.states if state[0] >= state_at_stop[0]]
+        final = after[-1][1]
+        self.assertLess(final, 1.0)
         positions = [position for _, position in after]
-        self.assertTrue(all(later > earlier - BACK for earlier, later
+        self.assertTrue(all(later > earlier - NOISE for earlier, later
                             in zip(positions, positions[1:], strict=False)), positions)
-        arrived = next(stamp for stamp, position in after if abs(position - rest) < BACK)
-        self.assertLess(arrived - began[0], LONGEST)
-        self.arrive(0.5)
+        rest_stamp = next(stamp for stamp, position in after if abs(position - final) < NOISE)
+        self.assertLess(rest_stamp - state_at_stop[0], MAX_STOP_TIME)
+        self.move_to(0.5)
         self.assertAlmostEqual(self.states[-1][1], 0.5, places=2)
 
 

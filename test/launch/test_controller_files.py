@@ -16,7 +16,7 @@ TYPES = {'joint_state_broadcaster/JointStateBroadcaster',
          'position_controllers/JointGroupPositionController'}
 
 
-def movable(urdf):
+def joints_of(urdf):
     """Return the movable joints of a URDF, and the mimic joints among them."""
     joints = [joint for joint in ElementTree.fromstring(urdf).findall('joint')
               if joint.get('type') != 'fixed']
@@ -25,27 +25,27 @@ def movable(urdf):
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
-def test_controller_file_is_complete(path):
+def test_controller_file_has_valid_joints_interfaces_and_tolerances(path):
     shipped = shipped_robots()[path.stem]
     robot = Robot.load(shipped)
-    movers, mimics = movable(robot.urdf)
+    movable_joints, mimic_joints = joints_of(robot.urdf)
     content = yaml.safe_load(path.read_text())
     manager = content.pop('controller_manager')['ros__parameters']
     assert manager.pop('update_rate') >= 100
-    types = {name: given['type'] for name, given in manager.items()}
+    types = {name: parameters['type'] for name, parameters in manager.items()}
     assert set(types.values()) <= TYPES
     assert types.pop('joint_state_broadcaster') == 'joint_state_broadcaster/JointStateBroadcaster'
     assert set(types) == set(content)
     for name, kind in types.items():
-        given = content[name]['ros__parameters']
-        assert set(given['joints']) <= movers - mimics
-        assert len(set(given['joints'])) == len(given['joints'])
+        parameters = content[name]['ros__parameters']
+        assert set(parameters['joints']) <= movable_joints - mimic_joints
+        assert len(set(parameters['joints'])) == len(parameters['joints'])
         if 'Trajectory' in kind:
-            assert given['command_interfaces'] == ['position']
-            assert given['state_interfaces'] == ['position', 'velocity']
-            checked = {joint for joint in given['constraints'] if joint in movers}
-            assert checked == set(given['joints'])
-            assert given['constraints']['goal_time'] > 0
+            assert parameters['command_interfaces'] == ['position']
+            assert parameters['state_interfaces'] == ['position', 'velocity']
+            checked = {joint for joint in parameters['constraints'] if joint in movable_joints}
+            assert checked == set(parameters['joints'])
+            assert parameters['constraints']['goal_time'] > 0
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
@@ -56,8 +56,8 @@ def test_controller_file_agrees_with_the_mock_robot(path):
             for ending in (TRAJECTORY, POSITION)}
     content = yaml.safe_load(path.read_text())
     del content['controller_manager']
-    for name, given in content.items():
-        assert given['ros__parameters']['joints'] == mock[name]
+    for name, parameters in content.items():
+        assert parameters['ros__parameters']['joints'] == mock[name]
     assert {name for name in content if not name.endswith(POSITION)} == {
         group + TRAJECTORY for group in groups}
 
@@ -69,7 +69,7 @@ def test_each_joint_has_one_controller(name):
     groups = controlled_groups(shipped, robot)
     assert next(iter(groups)) == shipped.group
     joints = [joint for group in groups.values() for joint in group]
-    assert len(joints) == len(set(joints)) and set(joints) <= movable(robot.urdf)[0]
+    assert len(joints) == len(set(joints)) and set(joints) <= joints_of(robot.urdf)[0]
     parameters = node_parameters(shipped, robot)
     assert parameters['controllers'][0] == f'{shipped.group}_controller'
     assert set(parameters) == {'controllers'} | {
@@ -80,22 +80,22 @@ def test_each_joint_has_one_controller(name):
 def test_mock_hardware_has_an_interface_for_each_joint(name):
     shipped = shipped_robots()[name]
     robot = Robot.load(shipped)
-    movers, mimics = movable(robot.urdf)
+    movable_joints, mimic_joints = joints_of(robot.urdf)
     root = ElementTree.fromstring(mock_hardware(shipped, robot))
     system, = root.findall('ros2_control')
     assert system.get('type') == 'system'
     assert system.find('hardware/plugin').text == 'mock_components/GenericSystem'
     joints = {joint.get('name'): joint for joint in system.findall('joint')}
-    assert set(joints) == movers
+    assert set(joints) == movable_joints
     for joint, element in joints.items():
         commands = [x.get('name') for x in element.findall('command_interface')]
         states = {x.get('name'): x for x in element.findall('state_interface')}
-        assert commands == ([] if joint in mimics else ['position'])
+        assert commands == ([] if joint in mimic_joints else ['position'])
         assert set(states) == {'position', 'velocity'}
         if joint in shipped.home:
             assert float(states['position'].find('param').text) == shipped.home[joint]
-    left = [x for x in root if x.tag != 'ros2_control']   # unchanged
-    assert [ElementTree.tostring(x) for x in left] == [
+    other_elements = [x for x in root if x.tag != 'ros2_control']   # unchanged
+    assert [ElementTree.tostring(x) for x in other_elements] == [
         ElementTree.tostring(x) for x in ElementTree.fromstring(robot.urdf)]
 
 

@@ -13,7 +13,7 @@ pytest.importorskip('launch_testing')
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(('name', 'package'), [
     ('answering_demo', 'ros2_ik'), ('moving_ros2_control', 'controller_manager')])
-def test_program_of_launch_testing_passes(name, package):
+def test_launch_test_passes(name, package):
     if package not in get_packages_with_prefixes():
         pytest.skip(f'package {package} is not installed')
     program = Path(__file__).with_name(f'{name}.py')

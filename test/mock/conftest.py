@@ -1,4 +1,4 @@
-"""A mock robot in a ROS domain of its own, and a node of the test."""
+"""A mock robot in a separate ROS domain, with a node of the test."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -8,8 +8,8 @@ import pytest
 
 os.environ.update(ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST', PYTHONUNBUFFERED='1')
 
-if find_spec('rclpy'):   # whatever else is missing is an error
-    from mock_harness import Mock, running
+if find_spec('rclpy'):   # any other missing package is an error
+    from mock_harness import Mock, running_mock
 else:   # the library's tests run without ROS
     collect_ignore_glob = ['test_*.py']
 
@@ -17,5 +17,5 @@ else:   # the library's tests run without ROS
 @pytest.fixture(scope='module')
 def mock(tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[Mock]':
     """Return a mock robot, shared by the tests of a module."""
-    with running(tmp_path_factory.mktemp('mock')) as mock:
+    with running_mock(tmp_path_factory.mktemp('mock')) as mock:
         yield mock

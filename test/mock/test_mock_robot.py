@@ -1,4 +1,4 @@
-"""The mock robot: topics, TF, faults, position controller, joint_command, its end and its docs."""
+"""The mock robot: topics, TF, faults, position controller, joint_command, end and docs page."""
 
 import math
 from pathlib import Path
@@ -11,10 +11,10 @@ from xml.etree import ElementTree
 from judge import FileJudge
 from mock_harness import (
     ARM,
-    LIMIT,
     positions,
-    running,
+    running_mock,
     seconds,
+    TIMEOUT,
     TOPIC,
     trajectory,
     velocities,
@@ -36,7 +36,7 @@ from ros2_ik.mock.robot import FAULTS
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def listen(mock, messages=100):
+def receive_descriptions(mock, messages=100):
     """Return the latched descriptions and the joint states of a mock robot."""
     texts, states = {}, mock.states
     for topic in ('robot_description', 'robot_description_semantic'):
@@ -47,13 +47,13 @@ def listen(mock, messages=100):
     return texts, states
 
 
-@pytest.mark.parametrize(('robot', 'number'), [
+@pytest.mark.parametrize(('robot', 'signal_number'), [
     ('panda', signal.SIGINT), ('talos', signal.SIGTERM)])
-def test_robot_is_published_at_home(tmp_path, robot, number):
-    with running(tmp_path, '--robot', robot) as mock:
-        texts, states = listen(mock)    # subscribes late
-        mock.process.send_signal(number)
-        assert mock.process.wait(LIMIT) == 0
+def test_descriptions_and_states_of_a_robot_at_home_are_published(tmp_path, robot, signal_number):
+    with running_mock(tmp_path, '--robot', robot) as mock:
+        texts, states = receive_descriptions(mock)    # a late subscription
+        mock.process.send_signal(signal_number)
+        assert mock.process.wait(TIMEOUT) == 0
     urdf = ElementTree.fromstring(texts['robot_description'])
     moving = {j.get('name'): j for j in urdf.findall('joint')
               if j.get('type') != 'fixed'}   # mimic joints, too
@@ -70,20 +70,20 @@ def test_robot_is_published_at_home(tmp_path, robot, number):
 
 
 def test_joint_states_are_published_at_100_hz_with_current_stamps(mock):
-    _, states = listen(mock, 150)
+    _, states = receive_descriptions(mock, 150)
     stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in states]
     assert 0 <= time.time() - stamps[-1] < 5
     periods = sorted(b - a for a, b in zip(stamps, stamps[1:], strict=False))
     assert periods[len(periods) // 2] == pytest.approx(0.01, rel=0.2)
 
 
-@pytest.mark.parametrize(('words', 'reason'), [
+@pytest.mark.parametrize(('arguments', 'reason'), [
     (['--robot', 'pandaa'], "did you mean 'panda'"),
     (['--ros-args', '-p', 'active:=[]'], 'active has no value'),
     (['--ros-args', '-r', '__node:=robot'], "'robot' would replace 'arm_controller': leave out")])
-def test_malformed_command_lines_are_refused(words, reason):
-    run = subprocess.run([installed('mock_robot'), *words], capture_output=True, text=True,
-                         timeout=LIMIT)
+def test_malformed_command_lines_are_refused(arguments, reason):
+    run = subprocess.run([installed('mock_robot'), *arguments], capture_output=True, text=True,
+                         timeout=TIMEOUT)
     assert run.returncode == 2
     assert reason in run.stderr and 'Traceback' not in run.stderr
 
@@ -93,21 +93,21 @@ def test_malformed_command_lines_are_refused(words, reason):
 ROOT = 'panda_link0'
 
 
-def placed(transform):
-    place, turn = transform.translation, transform.rotation
-    return pin.XYZQUATToSE3(np.array([place.x, place.y, place.z,
-                                      turn.x, turn.y, turn.z, turn.w])).homogeneous
+def to_matrix(transform):
+    p, q = transform.translation, transform.rotation
+    return pin.XYZQUATToSE3(np.array([p.x, p.y, p.z,
+                                      q.x, q.y, q.z, q.w])).homogeneous
 
 
 def test_tf_of_the_links_agrees_with_yourdfpy(mock):
     known = {}
     subscription = mock.node.create_subscription(
         TFMessage, '/tf', lambda message: known.update(
-            {each.child_frame_id: (each.header.frame_id, placed(each.transform))
+            {each.child_frame_id: (each.header.frame_id, to_matrix(each.transform))
              for each in message.transforms}), 10)
     goal = {joint: 0.1 * k - 0.2 for k, joint in enumerate(ARM)} | {ARM[3]: -1.5, ARM[5]: 1.2}
     mock.move(TOPIC, trajectory(ARM, (0.5, [goal[joint] for joint in ARM])))
-    mock.rest()
+    mock.wait_for_rest()
     known.clear()
     mock.until(lambda: known, 'TF')
     judge, at = FileJudge(Robot.load('panda').urdf), positions(mock.states[-1])
@@ -122,19 +122,19 @@ def test_tf_of_the_links_agrees_with_yourdfpy(mock):
 
 # -- faults and refused parameters ----------------------------------------------------------------
 
-def shifted(mock, by):
-    at = mock.rest()
-    return [at[ARM[0]] + by, *(at[joint] for joint in ARM[1:])]
+def shifted_goal(mock, shift):
+    at = mock.wait_for_rest()
+    return [at[ARM[0]] + shift, *(at[joint] for joint in ARM[1:])]
 
 
 def test_released_arm_catches_up_at_its_velocity_limit(mock):
-    goal = shifted(mock, 0.3)
+    goal = shifted_goal(mock, 0.3)
     start = positions(mock.states[-1])
     mock.set('blocked', True)
-    for _ in range(5):   # no sign that it arrived
+    for _ in range(5):   # a blocked arm does not show that a trajectory arrived
         mock.send(TOPIC, trajectory(ARM, (0.2, goal)), lambda: True, 'nothing')
-        assert mock.hear(10) == start
-    mock.hear(30)
+        assert mock.wait_for_states(10) == start
+    mock.wait_for_states(30)
     first = len(mock.states) - 1
     mock.set('blocked', False)
     mock.until(lambda: positions(mock.states[-1])[ARM[0]] == pytest.approx(goal[0]), 'the goal')
@@ -143,8 +143,8 @@ def test_released_arm_catches_up_at_its_velocity_limit(mock):
 
 
 def test_time_scale_slows_the_controllers(mock):
-    """The path is the same, and joint_states have the slower velocities."""
-    goal = shifted(mock, 0.3)
+    """The path is the same; joint_states report the slower velocities."""
+    goal = shifted_goal(mock, 0.3)
     mock.set('time_scale', 0.25)
     states = mock.move(TOPIC, trajectory(ARM, (0.5, goal)))
     mock.set('time_scale', 1.0)
@@ -176,7 +176,7 @@ COMMANDS = 'arm_position_controller/commands'
 
 
 @pytest.fixture
-def streamed(mock):
+def position_mock(mock):
     """Return the mock robot with its position controller active."""
     mock.set('active', ['arm_position_controller', 'hand_controller'])
     yield mock
@@ -191,27 +191,28 @@ def arm(state):
     return [positions(state)[joint] for joint in ARM]
 
 
-def test_position_command_is_a_step_with_its_velocity(streamed):
-    streamed.move(COMMANDS, command(3.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
-    streamed.logged('defect: panda_joint1 is at 3, outside its limits [-2.8973, 2.8973]', 0)
-    streamed.move(COMMANDS, command(0.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
-    known = streamed.text.count('defect: panda_joint1 moves at')
-    states = streamed.move(COMMANDS, command(0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+def test_position_command_is_reached_in_one_step_and_logged_as_a_defect(position_mock):
+    position_mock.move(COMMANDS, command(3.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+    position_mock.wait_for_log(
+        'defect: panda_joint1 is at 3, outside its limits [-2.8973, 2.8973]', 0)
+    position_mock.move(COMMANDS, command(0.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+    known = position_mock.text.count('defect: panda_joint1 moves at')
+    states = position_mock.move(COMMANDS, command(0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
     assert arm(states[1]) == pytest.approx([0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7])
     assert velocities(states[1])[ARM[0]] == pytest.approx(
         0.3 / max(seconds(states[1], states[0]), 0.01))
-    streamed.logged('defect: panda_joint1 moves at', known)
+    position_mock.wait_for_log('defect: panda_joint1 moves at', known)
 
 
 @pytest.mark.parametrize('values', [[math.nan] + [0.0] * 6, [0.0] * 6 + [math.inf], [0.1] * 6])
-def test_malformed_position_command_is_dropped(streamed, values):
-    streamed.refused(COMMANDS, command(*values), 'are not 7 finite positions')
+def test_malformed_position_command_is_refused(position_mock, values):
+    position_mock.assert_refused(COMMANDS, command(*values), 'are not 7 finite positions')
 
 
 def test_inactive_controller_ignores_commands(mock):
-    mock.refused(COMMANDS, command(*[0.1] * 7), 'the controller is not active')
+    mock.assert_refused(COMMANDS, command(*[0.1] * 7), 'the controller is not active')
     mock.set('active', ['arm_position_controller'])
-    mock.refused(TOPIC, trajectory(ARM, (0.3, [0.1] * 7)), 'the controller is not active')
+    mock.assert_refused(TOPIC, trajectory(ARM, (0.3, [0.1] * 7)), 'the controller is not active')
     mock.set('active', ['arm_controller', 'hand_controller'])
 
 
@@ -220,9 +221,9 @@ def test_deactivating_a_controller_stops_its_motion(mock):
     mock.send(TOPIC, trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
               lambda: arm(mock.states[-1]) != start, 'motion')
     mock.set('active', ['arm_position_controller'])
-    stopped = mock.rest()
+    stopped = mock.wait_for_rest()
     mock.set('active', ['arm_controller', 'hand_controller'])
-    assert mock.hear(20) == stopped
+    assert mock.wait_for_states(20) == stopped
 
 
 def test_joint_command_moves_joints_by_name(mock):
@@ -231,7 +232,7 @@ def test_joint_command_moves_joints_by_name(mock):
                                                    position=[0.01, start['panda_joint1']]))
     assert positions(states[-1]) == pytest.approx(start | {'panda_joint5': 0.01})
     for names, reason in ((ARM, '1 positions for 7 names'), (['x'], "unknown joints: ['x']")):
-        mock.refused('joint_command', JointState(name=names, position=[0.0]), reason)
+        mock.assert_refused('joint_command', JointState(name=names, position=[0.0]), reason)
 
 
 # -- docs/controllers.md --------------------------------------------------------------------------

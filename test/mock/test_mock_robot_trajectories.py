@@ -10,20 +10,20 @@ import pytest
 @pytest.fixture
 def home(mock):
     """Move the arm home; return the joint values at home."""
-    mock.rest()
+    mock.wait_for_rest()
     if [positions(mock.states[-1])[joint] for joint in ARM] != HOME:
         mock.move(TOPIC, trajectory(ARM, (0.2, HOME)))
     return dict(zip(ARM, HOME, strict=True))
 
 
-def moved(*by):
-    """Return the joint values at home, the first ones changed."""
-    return [at + (by[i] if i < len(by) else 0.0) for i, at in enumerate(HOME)]
+def shifted(*shifts):
+    """Return the home position plus shifts of the first joints [rad]."""
+    return [at + (shifts[i] if i < len(shifts) else 0.0) for i, at in enumerate(HOME)]
 
 
-def follows(states, formula, until):
-    """Judge the samples of joint 1 by a formula t -> (position, velocity)."""
-    judged = 0
+def assert_follows(states, formula, until):
+    """Compare the samples of joint 1 with a formula t -> (position, velocity)."""
+    compared = 0
     for state in states:
         t = seconds(state, states[0])
         if not 0 < t < until:
@@ -31,29 +31,30 @@ def follows(states, formula, until):
         position, velocity = formula(t)
         assert positions(state)[ARM[0]] == pytest.approx(position, abs=1e-6)
         assert velocities(state)[ARM[0]] == pytest.approx(velocity, abs=1e-5)
-        judged += 1
-    assert judged >= 5
+        compared += 1
+    assert compared >= 5
 
 
 def cubic(t, T, p, v, end, w):
-    """Cubic from p with velocity v to `end` with velocity w, in time T."""
+    """Return position and velocity at t of the cubic from p, v to `end`, w in time T."""
     c = (3 * (end - p) - (2 * v + w) * T) / T**2
     d = (2 * (p - end) + (v + w) * T) / T**3
     return p + v * t + c * t**2 + d * t**3, v + 2 * c * t + 3 * d * t**2
 
 
 def test_positions_alone_are_interpolated_linearly(mock, home):
-    states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.2)), (0.8, moved(0.1))))
-    follows(states, lambda t: (0.5 * t, 0.5), 0.4)
-    follows(states, lambda t: (0.5 * t, 0.5) if t < 0.4 else (0.2 - 0.25 * (t - 0.4), -0.25), 0.8)
+    states = mock.move(TOPIC, trajectory(ARM, (0.4, shifted(0.2)), (0.8, shifted(0.1))))
+    assert_follows(states, lambda t: (0.5 * t, 0.5), 0.4)
+    assert_follows(states, lambda t: (
+        (0.5 * t, 0.5) if t < 0.4 else (0.2 - 0.25 * (t - 0.4), -0.25)), 0.8)
     assert positions(states[-1])[ARM[0]] == pytest.approx(0.1, abs=1e-12)
     assert not any(states[-1].velocity)
 
 
 def test_points_with_accelerations_are_interpolated_by_quintics(mock, home):
     still = [0.0] * 7
-    states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.2), still, still),
-                                         (0.8, moved(0.4), still, still)))
+    states = mock.move(TOPIC, trajectory(ARM, (0.4, shifted(0.2), still, still),
+                                         (0.8, shifted(0.4), still, still)))
 
     def formula(t):
         if t < 0.4:
@@ -61,11 +62,11 @@ def test_points_with_accelerations_are_interpolated_by_quintics(mock, home):
         s = (t - 0.4) / 0.4
         return (0.2 + 0.2 * (10 * s**3 - 15 * s**4 + 6 * s**5),
                 0.2 * (30 * s**2 - 60 * s**3 + 30 * s**4) / 0.4)
-    follows(states, formula, 0.8)
+    assert_follows(states, formula, 0.8)
 
 
 def test_trajectory_with_joints_in_another_order_is_followed(mock, home):
-    goal = dict(zip(ARM, moved(0.1, 0.2, -0.1, 0.3, 0.05, -0.2, 0.15), strict=True))
+    goal = dict(zip(ARM, shifted(0.1, 0.2, -0.1, 0.3, 0.05, -0.2, 0.15), strict=True))
     names = ARM[::-1]
     states = mock.move(TOPIC, trajectory(names, (0.4, [goal[name] for name in names])))
     assert {name: positions(states[-1])[name] for name in ARM} == pytest.approx(goal)
@@ -84,7 +85,7 @@ def test_joint_states_are_sorted_and_contain_mimic_joints(mock):
     assert positions(states[-1])['panda_finger_joint2'] == pytest.approx(0.03)
 
 
-GOAL, STILL = moved(0.2), [0.0] * 7
+GOAL, STILL = shifted(0.2), [0.0] * 7
 
 
 @pytest.mark.parametrize(('message', 'reason'), [
@@ -99,74 +100,75 @@ GOAL, STILL = moved(0.2), [0.0] * 7
     (trajectory(ARM, (0.3, GOAL, STILL, STILL, STILL)), 'has [7, 7, 7, 7] positions'),
 ])
 def test_malformed_trajectories_are_refused(mock, home, message, reason):
-    mock.refused(TOPIC, message, reason)
+    mock.assert_refused(TOPIC, message, reason)
 
 
-@pytest.mark.parametrize('first', [0.0, 1e-6, 0.01])
-def test_step_of_a_joint_is_logged_as_a_defect(mock, home, first):
-    known = mock.text.count('defect: ')
-    mock.move(TOPIC, trajectory(ARM, (first, moved(1.57), [0.0] * 7, [0.0] * 7),
-                                (0.3, moved(1.57), [0.0] * 7, [0.0] * 7)))
-    mock.until(lambda: mock.text.count('defect: ') > known and 'panda_joint1' in
+@pytest.mark.parametrize('first_time', [0.0, 1e-6, 0.01])
+def test_step_of_a_joint_is_logged_as_a_defect(mock, home, first_time):
+    count_before = mock.text.count('defect: ')
+    mock.move(TOPIC, trajectory(ARM, (first_time, shifted(1.57), [0.0] * 7, [0.0] * 7),
+                                (0.3, shifted(1.57), [0.0] * 7, [0.0] * 7)))
+    mock.until(lambda: mock.text.count('defect: ') > count_before and 'panda_joint1' in
                mock.text.rpartition('defect: ')[2], 'a defect')
 
 
-def moving(mock, message):
-    """Send a trajectory; return some states of its motion, before its end."""
-    start = mock.rest()
+def states_in_motion(mock, message):
+    """Send a trajectory; return states during its motion."""
+    start = mock.wait_for_rest()
     mock.send(TOPIC, message, lambda: positions(mock.states[-1]) != start, 'motion')
     first = len(mock.states) - 1
-    mock.hear(10)
+    mock.wait_for_states(10)
     return mock.states[first:]
 
 
-def replace(mock):
-    """Replace a long motion by a short one."""
+def return_home(mock):
+    """Replace a long motion by a short one to home."""
     mock.send(TOPIC, trajectory(ARM, (0.3, HOME)),
               lambda: velocities(mock.states[-1])[ARM[0]] < 0, 'the way back')
 
 
-def since(state, stamp):
+def seconds_since(state, stamp):
     return state.header.stamp.sec + state.header.stamp.nanosec * 1e-9 - stamp
 
 
-def test_trajectory_with_a_past_stamp_starts_midway(mock, home):
+def test_trajectory_with_a_past_stamp_is_joined_midway(mock, home):
     stamp = math.floor(time.time()) - 60.0
-    states = moving(mock, trajectory(ARM, (50.0, moved(0.2)), (200.0, moved(0.8)), stamp=stamp))
+    states = states_in_motion(mock, trajectory(
+        ARM, (50.0, shifted(0.2)), (200.0, shifted(0.8)), stamp=stamp))
     for state in states:
-        expected = 0.2 + 0.6 * (since(state, stamp) - 50) / 150
+        expected = 0.2 + 0.6 * (seconds_since(state, stamp) - 50) / 150
         assert positions(state)[ARM[0]] == pytest.approx(expected, abs=1e-6)
-    replace(mock)
+    return_home(mock)
 
 
-def test_trajectory_with_a_future_stamp_is_approached_from_now(mock, home):
+def test_trajectory_with_a_future_stamp_is_approached_at_once(mock, home):
     stamp = math.floor(time.time()) + 100.0
-    states = moving(mock, trajectory(ARM, (10.0, moved(0.2)), stamp=stamp))
+    states = states_in_motion(mock, trajectory(ARM, (10.0, shifted(0.2)), stamp=stamp))
     for state in states:
-        left = 10 - since(state, stamp)
+        left = 10 - seconds_since(state, stamp)
         assert positions(state)[ARM[0]] == pytest.approx(
             0.2 - velocities(state)[ARM[0]] * left, abs=1e-6)
-    replace(mock)
+    return_home(mock)
 
 
-def test_new_trajectory_starts_from_the_measured_state(mock, home):
-    moving(mock, trajectory(ARM, (1.0, moved(1.0))))
+def test_new_trajectory_continues_from_the_current_state_without_a_step(mock, home):
+    states_in_motion(mock, trajectory(ARM, (1.0, shifted(1.0))))
     count = len(mock.states)
-    mock.send(TOPIC, trajectory(ARM, (2.0, moved(0.0, 0.1))),
+    mock.send(TOPIC, trajectory(ARM, (2.0, shifted(0.0, 0.1))),
               lambda: velocities(mock.states[-1])[ARM[0]] < 0, 'the way back')
-    assert mock.rest()[ARM[1]] == pytest.approx(HOME[1] + 0.1)
+    assert mock.wait_for_rest()[ARM[1]] == pytest.approx(HOME[1] + 0.1)
     for before, after in zip(mock.states[count:], mock.states[count + 1:], strict=False):
-        far = abs(positions(after)[ARM[0]] - positions(before)[ARM[0]])
-        assert far <= 1.001 * seconds(after, before) + 1e-9   # no step
-        assert far > 0 or velocities(after)[ARM[0]] == 0      # and none that stands for a cycle
-    mock.hear(20)
+        step = abs(positions(after)[ARM[0]] - positions(before)[ARM[0]])
+        assert step <= 1.001 * seconds(after, before) + 1e-9   # no step
+        assert step > 0 or velocities(after)[ARM[0]] == 0      # no standstill for a cycle
+    mock.wait_for_states(20)
     assert positions(mock.states[-1])[ARM[0]] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_nan_positions_are_followed_and_logged_as_a_defect(mock, home):
-    known = mock.text.count('defect: panda_joint3 was sent to nan')
+    count_before = mock.text.count('defect: panda_joint3 was sent to nan')
     mock.send(TOPIC, trajectory(ARM, (0.3, [0.1, 0.1, math.nan, *HOME[3:]])),
               lambda: math.isnan(positions(mock.states[-1])[ARM[2]]), 'NaN')
-    mock.logged('defect: panda_joint3 was sent to nan', known)
+    mock.wait_for_log('defect: panda_joint3 was sent to nan', count_before)
     mock.send(TOPIC, trajectory(ARM, (0.3, HOME)),
               lambda: not math.isnan(positions(mock.states[-1])[ARM[2]]), 'a number')

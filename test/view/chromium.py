@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by its DevTools protocol."""
+"""A headless Chromium, controlled by the DevTools protocol."""
 
 import base64
 from collections.abc import Iterator
@@ -16,38 +16,38 @@ from urllib.request import Request, urlopen
 import numpy as np
 import pytest
 
-NAMES = ('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
+PROGRAMS = ('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
 FLAGS = ('--headless=new', '--no-sandbox', '--disable-gpu', '--use-angle=swiftshader',
          '--enable-unsafe-swiftshader', '--disable-dev-shm-usage', '--no-first-run',
          '--disable-background-networking', '--remote-debugging-port=0')
-PATIENCE = 40.0    # with a busy machine [s]
+TIMEOUT = 40.0    # long enough for a busy machine [s]
 
 
 def chromium() -> str | None:
-    """Return the path of the program, None where it is not installed."""
-    return next((found for name in NAMES if (found := shutil.which(name))), None)
+    """Return the path of Chromium, or None if it is not installed."""
+    return next((found for name in PROGRAMS if (found := shutil.which(name))), None)
 
 
-def wait_for(true: Any, what: str, seconds: float = PATIENCE) -> Any:
-    """Call until the result is true, and return it."""
+def wait_for(condition: Any, what: str, seconds: float = TIMEOUT) -> Any:
+    """Call a condition until its result is true; return the result."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if found := true():
+        if found := condition():
             return found
         time.sleep(0.05)
     raise AssertionError(f'not within {seconds} s: {what}')
 
 
 class Tab:
-    """A page in a browser: `requests` are the addresses it requested, `faults` its exceptions."""
+    """A page in a browser: `requests` are the requested URLs, `exceptions` the thrown ones."""
 
     def __init__(self, address: str) -> None:
         from websockets.sync.client import connect
-        self._socket = connect(address, max_size=None, open_timeout=PATIENCE)
+        self._socket = connect(address, max_size=None, open_timeout=TIMEOUT)
         self._numbers = count(1)
         self.closed = False
         self.requests: list[str] = []
-        self.faults: list[str] = []
+        self.exceptions: list[str] = []
         for domain in ('Page', 'Network', 'Runtime'):
             self.call(f'{domain}.enable')
 
@@ -56,7 +56,7 @@ class Tab:
         number = next(self._numbers)
         self._socket.send(json.dumps({'id': number, 'method': method, 'params': parameters}))
         while True:
-            message = json.loads(self._socket.recv(timeout=PATIENCE))
+            message = json.loads(self._socket.recv(timeout=TIMEOUT))
             if message.get('id') == number:
                 assert 'error' not in message, f'{method}: {message["error"]}'
                 return message['result']
@@ -68,7 +68,7 @@ class Tab:
         elif message['method'] == 'Network.webSocketCreated':
             self.requests.append(message['params']['url'])
         elif message['method'] == 'Runtime.exceptionThrown':
-            self.faults.append(json.dumps(message['params']['exceptionDetails'])[:500])
+            self.exceptions.append(json.dumps(message['params']['exceptionDetails'])[:500])
 
     def text(self) -> str:
         """Return all text of the page."""
@@ -80,7 +80,7 @@ class Tab:
                          returnByValue=True)['result'].get('value')
 
     def draw(self, frames: int = 1) -> None:
-        """Return when the page has been drawn again, a number of times."""
+        """Wait until the page has been drawn a number of times."""
         self.call('Runtime.evaluate', awaitPromise=True, expression=f"""new Promise(done => {{
             let left = {frames};
             const next = () => left-- > 0 ? requestAnimationFrame(next) : done();
@@ -100,7 +100,7 @@ class Tab:
     def drag(self, start: Any, end: Any, steps: int = 6) -> None:
         """Drag from one point of the page to another, in steps."""
         self.mouse('mouseMoved', *start)
-        self.draw(6)    # the gizmo looks what is under the mouse when it draws
+        self.draw(6)    # the gizmo picks what is under the mouse when it is drawn
         self.mouse('mousePressed', *start, pressed=True)
         for step in range(1, steps + 1):
             place = (a + step / steps * (b - a) for a, b in zip(start, end, strict=True))
@@ -148,13 +148,13 @@ class Browser:
     def open(self, url: str) -> Tab:
         """Open a page in a new tab."""
         request = Request(f'http://{self._address}/json/new?about:blank', method='PUT')
-        with urlopen(request, timeout=PATIENCE) as answer:
+        with urlopen(request, timeout=TIMEOUT) as answer:
             tab = Tab(json.load(answer)['webSocketDebuggerUrl'])
         self._tabs.append(tab)
         tab.call('Page.navigate', url=url)
         return tab
 
-    def keep(self, name: str) -> None:
+    def save_screenshots(self, name: str) -> None:
         """Write a screenshot of each open page."""
         for number, tab in enumerate(tab for tab in self._tabs if not tab.closed):
             tab.screenshot(self._shots / f'{name}{f"_{number}" if number else ""}.png')
@@ -170,7 +170,7 @@ class Browser:
 
 
 def browser_in(folder: Path, size: str = '960,640') -> Iterator[Browser]:
-    """Yield a browser and close it: the body of a fixture."""
+    """Yield a browser and close it; skip without Chromium: the body of a fixture."""
     if chromium() is None:
         pytest.skip('no chromium is installed (apt-get install chromium)')
     browser = Browser(folder, size)
@@ -181,10 +181,10 @@ def browser_in(folder: Path, size: str = '960,640') -> Iterator[Browser]:
 
 
 class Camera(NamedTuple):
-    """Camera of a page: columns of `turn` (3, 3) are the axes right, down and ahead."""
+    """Camera of a page: columns of `rotation` (3, 3) are the axes right, down and ahead."""
 
     position: Any
-    turn: Any
+    rotation: Any
     angle: float = math.radians(45)    # of view, from top to bottom [rad]
 
     def pixel(self, tab: Tab, point: Any) -> tuple[float, float]:
@@ -192,6 +192,6 @@ class Camera(NamedTuple):
         x, y, width, height = tab.evaluate("""(() => {
             const box = document.querySelector('canvas').getBoundingClientRect();
             return [box.x, box.y, box.width, box.height]; })()""")
-        right, down, ahead = np.subtract(point, self.position) @ self.turn
+        right, down, ahead = np.subtract(point, self.position) @ self.rotation
         scale = height / 2 / math.tan(self.angle / 2) / ahead
         return float(x + width / 2 + scale * right), float(y + height / 2 + scale * down)

@@ -1,4 +1,4 @@
-"""Sessions of `ros2_ik view`, their pages, and browsers."""
+"""Fixtures: sessions of `ros2_ik view`, their pages, and a browser."""
 
 from collections.abc import Callable, Iterator
 import socket
@@ -45,7 +45,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def shots(browser: Browser, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Write a screenshot of each page after each test."""
+def screenshots(browser: Browser, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Write a screenshot of each open page after the test."""
     yield
-    browser.keep(request.node.name)
+    browser.save_screenshots(request.node.name)

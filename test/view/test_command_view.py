@@ -1,4 +1,4 @@
-"""`ros2_ik view` as a program."""
+"""`ros2_ik view` as a child process, and its refusals."""
 
 import os
 from pathlib import Path
@@ -16,10 +16,10 @@ ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, str(ROOT / 'scripts/ros2_ik'), 'view']
 
 
-def refused(capsys, *words):
-    """Return the error message of a refused command line."""
+def refusal(capsys, *arguments):
+    """Assert that a command line is refused; return the error message."""
     try:
-        code = main(['view', *map(str, words)])
+        code = main(['view', *map(str, arguments)])
     except SystemExit as end:
         code = end.code
     out, err = capsys.readouterr()
@@ -28,25 +28,25 @@ def refused(capsys, *words):
 
 
 @pytest.fixture
-def started(free_port):
-    """Return a function that starts the command and returns its process and its first line."""
+def start_view(free_port):
+    """Return a function that starts the command; it returns the process and the first line."""
     pytest.importorskip('viser')
     processes = []
 
-    def start(*words):
-        process = subprocess.Popen([*COMMAND, *words, '--port', str(free_port)], text=True,
+    def run(*arguments):
+        process = subprocess.Popen([*COMMAND, *arguments, '--port', str(free_port)], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         processes.append(process)
         return process, process.stdout.readline()
-    yield start
+    yield run
     for process in processes:
         if process.poll() is None:
             process.kill()
         process.communicate()
 
 
-def test_view_serves_the_page_and_ends_at_ctrl_c(started, free_port):
-    process, line = started('panda', '--scene', 'table')
+def test_view_serves_the_page_and_ends_at_sigint(start_view, free_port):
+    process, line = start_view('panda', '--scene', 'table')
     name, address, end = line.split(maxsplit=2)
     assert (name, end) == ('panda:', '(Ctrl-C ends it)\n')
     assert address.startswith(f'http://127.0.0.1:{free_port}/')
@@ -62,12 +62,12 @@ def test_port_in_use_is_refused(capsys, free_port):
     with socket.socket() as other:
         other.bind(('127.0.0.1', free_port))
         other.listen()
-        assert refused(capsys, 'panda', '--port', free_port) == (
+        assert refusal(capsys, 'panda', '--port', free_port) == (
             f'ros2_ik: cannot listen on 127.0.0.1:{free_port}: Address already in use; '
             'choose another port')
 
 
-@pytest.mark.parametrize(('words', 'reason'), [
+@pytest.mark.parametrize(('arguments', 'reason'), [
     (['no_robot'], "unknown robot 'no_robot'"),
     (['panda', '--port', '0'], "'0' is not a whole number from 1 to 65535"),
     (['panda', '--tip', 'panda_hant'], "did you mean 'panda_hand'"),
@@ -75,15 +75,15 @@ def test_port_in_use_is_refused(capsys, free_port):
     (['panda', '--problem', 'no_file.yaml'], "'no_file.yaml': No such file"),
     (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame'),
 ])
-def test_malformed_arguments_are_refused(capsys, words, reason):
+def test_malformed_arguments_are_refused(capsys, arguments, reason):
     pytest.importorskip('viser')
-    assert reason in refused(capsys, *words)
+    assert reason in refusal(capsys, *arguments)
 
 
-def test_missing_viser_is_an_error_with_its_installation():
+def test_missing_viser_is_refused_with_the_install_command():
     environment = {**os.environ, 'ROS2_IK_WITHOUT': 'viser', 'PYTHONPATH': os.pathsep.join(
         [str(ROOT / 'test/without'), os.environ.get('PYTHONPATH', '')])}
-    done = subprocess.run([*COMMAND, 'panda'], capture_output=True, text=True, timeout=60,
-                          env=environment)
-    assert (done.returncode, done.stdout) == (2, '')
-    assert done.stderr == 'ros2_ik: viser is missing: pip install viser\n'
+    ended = subprocess.run([*COMMAND, 'panda'], capture_output=True, text=True, timeout=60,
+                           env=environment)
+    assert (ended.returncode, ended.stdout) == (2, '')
+    assert ended.stderr == 'ros2_ik: viser is missing: pip install viser\n'

@@ -27,38 +27,38 @@ def solve(capsys, tmp_path, monkeypatch):
     def solve(session):
         (tmp_path / 'problem.yaml').write_text(session.problem_yaml())
         _, command = re.findall('<code>(.*?)</code>', copy_html(session))
-        program, *words = shlex.split(unescape(command))
+        program, *arguments = shlex.split(unescape(command))
         assert program == 'ros2_ik'
-        main([*words, '--json'])
+        main([*arguments, '--json'])
         return json.loads(capsys.readouterr().out)
     return solve
 
 
-def moved(session, tip, *way):
+def shifted_target(session, tip, *shift):
     T = session.targets[tip].copy()
-    T[:3, 3] += way
+    T[:3, 3] += shift
     return T
 
 
-def assert_same(session, found):
+def assert_same_solution(session, found):
     expected = session.robot.to_joints(session.answer.q)
     assert found['success']
     assert max(np.abs(found['joints'][name] - expected[name]).max()
                for name in found['joints']) < 2e-4
 
 
-def test_copied_command_solves_to_each_shown_solution(session, solve):
-    session.drag(TIP, moved(session, TIP, 0.1, 0.1, -0.1))
+def test_copied_command_reproduces_each_shown_solution(session, solve):
+    session.drag(TIP, shifted_target(session, TIP, 0.1, 0.1, -0.1))
     session.next_solution()
     for _ in range(2):
         session.next_solution()
         joints, _ = re.findall('<code>(.*?)</code>', copy_html(session))
         q = session.robot.to_q(json.loads(unescape(joints)))
         assert np.abs(q - session.answer.q).max() < 1e-5
-        assert_same(session, solve(session))
+        assert_same_solution(session, solve(session))
 
 
-def test_copied_command_has_the_constraints_and_the_files_of_the_robot(solve, tmp_path):
+def test_copied_command_includes_constraints_and_files_of_the_robot(solve, tmp_path):
     ur5 = Robot.load('ur5')
     urdf = tmp_path / 'my arm.urdf'
     urdf.write_text(ur5.urdf)
@@ -68,7 +68,7 @@ def test_copied_command_has_the_constraints_and_the_files_of_the_robot(solve, tm
         tip=['tool0'], scene=None, problem=None))
     session.load_problem({**session.content(), 'constraints': [ELBOW]})
     session.drag('tool0', Configuration(ur5, shipped_robots()['ur5'].home).transform('tool0'))
-    assert_same(session, solve(session))
+    assert_same_solution(session, solve(session))
 
 
 def test_each_kind_of_constraint_is_described():

@@ -1,4 +1,4 @@
-"""Surfaces of shapes and robots that are drawn."""
+"""Drawn surfaces of shapes, robots and scenes."""
 
 from judge import FileJudge
 import numpy as np
@@ -38,11 +38,11 @@ SHAPES = {
     'mesh': (Mesh(CORNERS[:4], [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]]),
              CORNERS[:4].min(axis=0), CORNERS[:4].max(axis=0)),
     'octree': (OcTree([[0.01, 0.02, 0.03], [0.09, 0, 0], [0.32, 0, 0]], 0.1),
-               [0, 0, 0], [0.4, 0.1, 0.1]),      # two cells, not cubes round the points
+               [0, 0, 0], [0.4, 0.1, 0.1]),      # cells, not cubes centred at the points
 }
 
 
-def test_each_kind_of_shape_is_tested_here():
+def test_each_shape_kind_has_an_example():
     assert set(SHAPES) == set(shape_kinds())
 
 
@@ -69,27 +69,27 @@ def test_drawn_links_are_at_the_poses_of_yourdfpy():
         assert np.abs(expected - (poses[link] * in_link).homogeneous).max() < 1e-6
 
 
-def test_objects_are_drawn_in_their_colours_and_attached_ones_at_the_hand():
+def test_objects_are_drawn_in_their_colours_and_attached_objects_at_the_hand():
     robot = Robot.load('panda')
     scene = load_scene('table', robot)
     drawn = drawn_object(scene.objects['table'])
     assert len(drawn) == 5 and drawn[0][0].color == (0.72, 0.53, 0.34)
     from ros2_ik.core import Configuration, SceneObject
-    held = scene.attach(SceneObject('tool', [Box([0.1, 0.1, 0.1])]), 'panda_hand')
+    scene_with_tool = scene.attach(SceneObject('tool', [Box([0.1, 0.1, 0.1])]), 'panda_hand')
     q = robot.random_q(np.random.default_rng(1))
     hand = Configuration(robot, q).transform('panda_hand')
-    (_, _, usual), (_, pose, held_usual) = placed_objects(held, q)
-    assert np.abs(pose.homogeneous - hand).max() < 1e-9 and usual != held_usual
+    (_, _, object_color), (_, pose, held_color) = placed_objects(scene_with_tool, q)
+    assert np.abs(pose.homogeneous - hand).max() < 1e-9 and object_color != held_color
 
 
-def test_rendered_surface_hides_those_behind_it_except_in_front_ones():
+def test_rendered_surface_hides_surfaces_behind_it_unless_drawn_in_front():
     pytest.importorskip('PIL')
     from ros2_ik.view.picture import camera_on, render
     camera = camera_on(CORNERS, np.array([1.0, 0, 0]), 1.0)    # looks along -x
     middle = pin.SE3(np.eye(3), CORNERS.mean(axis=0))
 
-    def center(*surfaces, **more):
-        return render(surfaces, camera, 40, 40, **more)[20, 20]
+    def center(*surfaces, **options):
+        return render(surfaces, camera, 40, 40, **options)[20, 20]
     far = shape_surface(Sphere(0.05), (0.0, 0.0, 1.0)), middle
     near = shape_surface(Sphere(0.1), (1.0, 0.0, 0.0)), middle * pin.SE3(
         np.eye(3), np.array([0.3, 0, 0]))

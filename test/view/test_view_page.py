@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 import pytest
-from view_sessions import session_of, settle, TIP, TURN_AND_SLIDE
+from view_sessions import session_of, TIP, TURN_AND_SLIDE, wait_for_jobs
 
 from ros2_ik.core import Configuration, Line, solve_path
 
@@ -21,17 +21,17 @@ def drag(page, x=0.0, y=0.0, z=None):
     T[:3, 3] += x, y, 0
     T[2, 3] = T[2, 3] if z is None else z
     page.worker.post(lambda: page.session.drag(TIP, T), 'drag')
-    settle(page)
+    wait_for_jobs(page)
     return T
 
 
-def test_sliders_show_degrees_and_end_within_the_limits(page):
-    settle(page)    # until it has shown where the robot stands
+def test_sliders_show_degrees_within_the_joint_limits(page):
+    wait_for_jobs(page)    # until the page shows the state of the robot
     slider = page.sliders['panda_joint1']
     assert np.allclose(np.radians([slider.min, slider.max]), [-2.8973, 2.8973], atol=1e-6)
     assert slider.value == 0
     page.worker.post(lambda: page.session.set_joint('panda_joint1', -0.7))
-    settle(page)
+    wait_for_jobs(page)
     assert slider.value == pytest.approx(np.degrees(-0.7))
     finger = page.sliders['panda_finger_joint1']
     assert (finger.min, finger.max) == (0.0, 0.04)
@@ -43,9 +43,9 @@ PLANE = """constraints:
 
 
 def apply(page, text):
-    """Apply a text in the form of the constraints."""
+    """Apply a problem in YAML, as the form of the constraints does."""
     page.worker.post(lambda: page.session.load_yaml(text))
-    settle(page)
+    wait_for_jobs(page)
 
 
 def test_constraints_are_applied_and_saved(page):
@@ -53,7 +53,7 @@ def test_constraints_are_applied_and_saved(page):
     T = drag(page, 0.05)
     apply(page, PLANE)
     assert page.session.answer.accepted, page.session.status
-    assert [one['kind'] for one in page.session.content()['constraints']] == ['point_to_plane']
+    assert [each['kind'] for each in page.session.content()['constraints']] == ['point_to_plane']
     assert page.session.targets[TIP][0, 3] == pytest.approx(T[0, 3])   # the gizmo stays
     text = page.session.problem_yaml()
     assert 'point_to_plane' in text and 'joint_state' in text
@@ -80,26 +80,26 @@ targets: [{pose: {position: {x: 0.4, y: 0.1, z: 0.5}, orientation: {x: 1.0, w: 0
     assert set(page.targets.shown) == {'panda_hand'}
     assert np.abs(page.targets.shown['panda_hand'].gizmo.position - [0.4, 0.1, 0.5]).max() < 1e-9
     page.worker.post(page.session.back_to_robot)
-    settle(page)
+    wait_for_jobs(page)
     assert set(page.targets.shown) == {'panda_hand', TIP}
 
 
 def test_stop_precedes_waiting_jobs_and_drops_motions(page):
-    done, begun, go_on = [], threading.Event(), threading.Event()
-    page.worker.post(lambda: (begun.set(), go_on.wait(10)))
-    assert begun.wait(10)
+    done, started, resume = [], threading.Event(), threading.Event()
+    page.worker.post(lambda: (started.set(), resume.wait(10)))
+    assert started.wait(10)
     for k in range(1000):
         page.worker.post(lambda k=k: done.append(k))
     page.worker.post(lambda: done.append('move'), 'move')
     page.worker.post_stop(lambda: done.append('stop'))
-    go_on.set()
-    settle(page)
+    resume.set()
+    wait_for_jobs(page)
     assert done == ['stop', *range(1000)]
 
 
 def test_exception_is_reported_and_the_page_continues(page, capsys):
     page.worker.post(lambda: 1 / 0)
-    settle(page)
+    wait_for_jobs(page)
     assert 'ZeroDivisionError' in page.session.status
     assert 'ZeroDivisionError' in capsys.readouterr().err
     drag(page, 0.1, 0.1)
@@ -117,13 +117,13 @@ def test_robot_without_geometry_is_solved_without_collision_checks(page_of, tmp_
     T[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
     T[:3, 3] = 0, 0.5, 0
     page.worker.post(lambda: session.drag('tip', T))
-    settle(page)
+    wait_for_jobs(page)
     assert session.answer.accepted, session.status
     assert any('not checked' in text for text in session.answer.not_checked)
 
 
 @pytest.mark.parametrize(('length', 'lines'), [(0.2, {'reached'}), (2.0, {'reached', 'beyond'})])
-def test_path_is_drawn_as_far_as_it_was_solved_and_beyond(page_of, length, lines):
+def test_solved_and_unsolved_parts_of_a_path_are_drawn(page_of, length, lines):
     session = session_of(scene=None)
     robot, start = session.robot, session.arm.q.copy()
     first = Configuration(robot, start).transform(TIP)

@@ -1,4 +1,4 @@
-"""Sessions of `ros2_ik view` without a page."""
+"""Sessions of `ros2_ik view`, without a page."""
 
 from pathlib import Path
 
@@ -22,16 +22,16 @@ def change_scene(session, scene):
     session.step()
 
 
-def add(session, item):
+def add_object(session, item):
     """Put an object into the scene."""
     change_scene(session, session.arm.scene.add(item))
 
 
-def at_tip(session, q):
+def tip_pose(session, q):
     return Configuration(session.robot, q).transform(TIP)
 
 
-def moved(T, x=0.0, y=0.0, z=0.0):
+def shifted(T, x=0.0, y=0.0, z=0.0):
     T = T.copy()
     T[:3, 3] += x, y, z
     return T
@@ -42,36 +42,36 @@ def home(session):
     return session.targets[TIP].copy()
 
 
-def test_dragged_target_is_solved_without_collision_and_moved_to(session, home):
-    T = moved(home, 0.05, 0.1, -0.1)
+def test_dragged_target_is_solved_without_collision_and_executed(session, home):
+    T = shifted(home, 0.05, 0.1, -0.1)
     session.drag(TIP, T)
     assert session.answer.reached is Reached.YES
-    assert np.abs(at_tip(session, session.answer.q) - T).max() < 1e-4
+    assert np.abs(tip_pose(session, session.answer.q) - T).max() < 1e-4
     checker = collision_checker(session.robot, session.arm.scene)
     assert not checker.collides(session.answer.q)
     assert 'solution found' in session.status
     session.move_there()
     assert session.status == 'arrived'
-    assert np.abs(at_tip(session, session.arm.q) - T).max() < 1e-4
+    assert np.abs(tip_pose(session, session.arm.q) - T).max() < 1e-4
 
 
 def test_solution_in_contact_with_the_table_is_shown_but_not_executed(session, home):
     before = session.arm.q
-    session.drag(TIP, moved(home, 0.1, 0, 0.22 - home[2, 3]))
+    session.drag(TIP, shifted(home, 0.1, 0, 0.22 - home[2, 3]))
     assert session.answer.reached is Reached.YES
-    T = moved(home, 0.1, 0, 0.17 - home[2, 3])
+    T = shifted(home, 0.1, 0, 0.17 - home[2, 3])
     session.drag(TIP, T)
     answer = session.answer
     assert answer.reached is Reached.TOUCHING and not answer.accepted
     assert 'table' in {contact.second for contact in answer.contacts}
-    assert np.abs(at_tip(session, answer.q) - T).max() < 1e-4     # reached, but touching
+    assert np.abs(tip_pose(session, answer.q) - T).max() < 1e-4     # reached, but touching
     session.attempt(session.move_there)
     assert session.status.startswith('not done: the answer was not accepted (GOAL_IN_COLLISION')
     assert session.arm.q is before
 
 
 def test_target_out_of_reach_is_answered_by_the_best_attempt(session, home):
-    session.drag(TIP, moved(home, 2.0))
+    session.drag(TIP, shifted(home, 2.0))
     assert session.answer.reached is Reached.NO
     assert 0.5 < session.answer.errors[0].position < 2.1
     session.drag(TIP, home)
@@ -80,14 +80,14 @@ def test_target_out_of_reach_is_answered_by_the_best_attempt(session, home):
 
 def test_motion_through_an_obstacle_is_refused(session, home):
     before = session.arm.q
-    session.drag(TIP, moved(home, 0.1, 0.45, 0))
+    session.drag(TIP, shifted(home, 0.1, 0.45, 0))
     there = session.answer.q
-    middle = at_tip(session, (there + session.arm.q) / 2)
+    middle = tip_pose(session, (there + session.arm.q) / 2)
     wall = np.eye(4)
     wall[:3, 3] = middle[:3, 3]
-    add(session, SceneObject('wall', (ShapeInstance(Box([0.3, 0.01, 0.3])),), wall))
+    add_object(session, SceneObject('wall', (ShapeInstance(Box([0.3, 0.01, 0.3])),), wall))
     session.answers = ()
-    session.drag(TIP, moved(home, 0.1, 0.45, 0))
+    session.drag(TIP, shifted(home, 0.1, 0.45, 0))
     assert session.answer.accepted
     session.attempt(session.move_there)
     assert 'the path is not free' in session.status and "'wall'" in session.status
@@ -95,7 +95,7 @@ def test_motion_through_an_obstacle_is_refused(session, home):
 
 
 def test_next_solution_shows_all_solutions_in_turn(session, home):
-    session.drag(TIP, moved(home, 0.1, 0.1, 0))
+    session.drag(TIP, shifted(home, 0.1, 0.1, 0))
     session.next_solution()
     count = len(session.answers)
     assert count > 2 and session.status == f'solution 1 of {count}'
@@ -105,17 +105,17 @@ def test_next_solution_shows_all_solutions_in_turn(session, home):
         seen.append(session.answer.q)
     assert len({tuple(np.round(q, 3)) for q in seen}) == count
     T = session.targets[TIP]
-    assert all(np.abs(at_tip(session, q) - T).max() < 1e-4 for q in seen)
+    assert all(np.abs(tip_pose(session, q) - T).max() < 1e-4 for q in seen)
     session.next_solution()
     assert session.shown == 0
 
 
-def test_placed_joint_is_the_seed_of_the_next_solve(session):
+def test_joint_set_in_the_session_is_the_seed_of_the_next_solve(session):
     session.set_joint('panda_joint1', 0.7)
     assert session.arm.q[0] == 0.7
     session.back_to_robot()
     T = session.targets[TIP]
-    assert np.abs(T - at_tip(session, session.arm.q)).max() == 0
+    assert np.abs(T - tip_pose(session, session.arm.q)).max() == 0
     session.solve()
     assert np.abs(session.answer.q - session.arm.q).max() < 1e-6
 
@@ -126,7 +126,7 @@ def test_object_moved_into_the_solution_by_another_client_is_avoided(session, ho
     elbow = Configuration(session.robot, before).transform('panda_link4')
     T = np.eye(4)
     T[:3, 3] = elbow[:3, 3] + [0.0, 0.6, 0]
-    add(session, SceneObject('ball', (ShapeInstance(Box([0.1, 0.1, 0.1])),), T))
+    add_object(session, SceneObject('ball', (ShapeInstance(Box([0.1, 0.1, 0.1])),), T))
     assert session.answer.accepted and np.abs(session.answer.q - before).max() < 1e-3
     T[:3, 3] = elbow[:3, 3] + [0, 0.07, 0]
     change_scene(session, session.arm.scene.move('ball', T))
@@ -135,14 +135,14 @@ def test_object_moved_into_the_solution_by_another_client_is_avoided(session, ho
     assert session.answer.accepted and not checker.collides(session.answer.q)
 
 
-def test_largest_joint_change_is_from_the_configuration_of_the_robot(session, home):
-    for part in np.linspace(0, 1, 20):    # each answer near the last one
-        session.drag(TIP, moved(home, 0.1 * part, 0.3 * part))
+def test_status_shows_the_largest_joint_change_from_the_current_configuration(session, home):
+    for fraction in np.linspace(0, 1, 20):    # each answer near the last one
+        session.drag(TIP, shifted(home, 0.1 * fraction, 0.3 * fraction))
     changes = np.abs(session.answer.q - session.arm.q)
     joint = session.robot.joints[int(changes.argmax())].name
-    said = status_html(session)
-    assert f'largest joint change {np.degrees(changes.max()):.3g} deg ({joint})' in said
-    assert said.count('largest joint change') == 1
+    status = status_html(session)
+    assert f'largest joint change {np.degrees(changes.max()):.3g} deg ({joint})' in status
+    assert status.count('largest joint change') == 1
 
 
 def test_loaded_problem_avoids_collisions_by_default(session):
@@ -160,7 +160,7 @@ EXAMPLES = Path(__file__).parents[2] / 'examples/ros'
 @pytest.mark.parametrize(('name', 'robot', 'scene'), [
     ('upright_tray', 'panda', None), ('clear_elbow', 'panda', 'shelf'),
     ('two_arms', 'baxter', None)])
-def test_loaded_and_saved_problem_is_the_same(name, robot, scene):
+def test_saved_problem_equals_the_loaded_one(name, robot, scene):
     session = session_of(robot, scene)
     content = read_content(str(EXAMPLES / f'{name}.yaml'))
     session.load_problem(content)
@@ -178,7 +178,7 @@ def test_loaded_and_saved_problem_is_the_same(name, robot, scene):
     assert session.answer.accepted, session.status
 
 
-@pytest.mark.parametrize(('content', 'words'), [
+@pytest.mark.parametrize(('content', 'message'), [
     ({'constraints': [{'kind': 'no_such'}]}, 'no_such'),
     ({'constrains': []}, "did you mean 'constraints'"),
     ({'constraints': [{'kind': 'gaze_angle', 'frame': TIP, 'target': [0, 0, 0],
@@ -188,14 +188,14 @@ def test_loaded_and_saved_problem_is_the_same(name, robot, scene):
     ({'tips': [TIP], 'targets': [{'header': {'frame_id': 'panda_link3'},
                                   'pose': {'orientation': {'w': 1}}}]},
      "is in frame 'panda_link3'")])
-def test_malformed_problem_is_refused_and_the_old_one_stays(session, content, words):
+def test_malformed_problem_is_refused_and_the_old_one_stays(session, content, message):
     before = session.content()
-    with pytest.raises(IKError, match=words):
+    with pytest.raises(IKError, match=message):
         session.load_problem(content)
     assert session.content() == before
 
 
-# -- jobs that wait: the newest of each kind counts -----------------------------------------
+# -- waiting jobs ---------------------------------------------------------------------------
 
 def test_newest_job_of_a_kind_replaces_the_waiting_one(session):
     worker, done = Worker(session, lambda: None), []

@@ -1,4 +1,4 @@
-"""Sessions of `ros2_ik view`, as the command line makes them."""
+"""Sessions of `ros2_ik view`, created as by the command line."""
 
 from argparse import Namespace
 import threading
@@ -22,8 +22,8 @@ def session_of(robot: str = 'panda', scene: str | None = 'table', tips: tuple[st
                                   tip=list(tips), scene=scene, problem=problem))
 
 
-def settle(page: Any) -> None:
-    """Wait until a page has done all jobs posted before, and shown the result."""
+def wait_for_jobs(page: Any) -> None:
+    """Wait until a page has completed all posted jobs and shown their results."""
     done = threading.Event()
     page.worker.post(done.set)
     assert done.wait(10.0)
