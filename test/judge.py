@@ -1,8 +1,8 @@
 """
-Forward kinematics that share no code with the library.
+Independent references ("judges") of kinematics, which share no code with the library.
 
-`FileJudge` is yourdfpy; `TreeJudge` multiplies matrices read from the URDF, for floating, planar
-and nested mimic joints and for speed; core/test_judge.py compares the two.
+`FileJudge` uses yourdfpy; `TreeJudge` multiplies matrices read from the URDF: it is faster, and
+has floating, planar and nested mimic joints. core/test_judge.py compares the two.
 """
 
 from collections import defaultdict
@@ -17,22 +17,22 @@ from scipy.spatial.transform import Rotation
 
 def pose_error(T, T_target, weights=(1,) * 6):
     """Return position [m] and orientation [rad] error along the constrained axes of a target."""
-    counted = np.asarray(weights) > 0
+    constrained = np.asarray(weights) > 0
     rotation = Rotation.from_matrix(T_target[:3, :3].T @ T[:3, :3]).as_rotvec()
     position = T_target[:3, :3].T @ (T[:3, 3] - T_target[:3, 3])
-    return (float(np.linalg.norm(position[counted[:3]])),
-            float(np.linalg.norm(rotation[counted[3:]])))
+    return (float(np.linalg.norm(position[constrained[:3]])),
+            float(np.linalg.norm(rotation[constrained[3:]])))
 
 
 def pose(xyz=(0, 0, 0), rotvec=(0, 0, 0)):
-    """Return a pose (4, 4)."""
+    """Return the pose (4, 4) of a position [m] and a rotation vector [rad]."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = Rotation.from_rotvec(rotvec).as_matrix(), xyz
     return T
 
 
 def angle(a, b):
-    """Return the angle between two vectors."""
+    """Return the angle between two vectors [rad]."""
     return math.atan2(np.linalg.norm(np.cross(a, b)), np.dot(a, b))
 
 
@@ -44,7 +44,7 @@ def inverse(T):
 
 
 class Limits:
-    """Joint limits by the URDF's text, mimic joints included."""
+    """Joint limits of the URDF's text, mimic joints included."""
 
     def __init__(self, text):
         self.bounds, self.mimics = {}, {}
@@ -60,14 +60,14 @@ class Limits:
                 self.bounds[name] = float(given.get('lower', 0)), float(given.get('upper', 0))
 
     def value(self, joints, name):
-        """Return the value of a joint, that of a mimic joint from its leader."""
+        """Return the value of a joint; that of a mimic joint is computed from its leader."""
         if name not in self.mimics:
             return joints[name]
         leader, multiplier, offset = self.mimics[name]
         return multiplier * self.value(joints, leader) + offset
 
     def outside(self, joints, tolerance=0.0):
-        """Return the joints outside their limits up to `tolerance`; mimic joints: to rounding."""
+        """Return the joints outside limits by more than `tolerance`, or 1e-9 if a mimic joint."""
         names = []
         for name, (lower, upper) in self.bounds.items():
             slack = max(tolerance, 1e-9 if name in self.mimics else 0.0)
@@ -81,7 +81,7 @@ class FileJudge(Limits):
 
     def __init__(self, text):
         super().__init__(text)
-        import yourdfpy  # here, as conftest.py imports this file whether it is installed or not
+        import yourdfpy  # not at the top: conftest.py imports this file also without yourdfpy
         # yourdfpy wants a limit where the URDF gives none; FK does not look at it
         self.urdf = yourdfpy.URDF.load(io.BytesIO(text.encode()), load_meshes=False,
                                        build_scene_graph=True)
@@ -100,7 +100,6 @@ class RestJudge(FileJudge):
     """Forward kinematics by yourdfpy; joints that are not named are at zero."""
 
     def transform(self, joints, frame, relative_to=None):
-        """Return the pose of a link at joint values by name, (4, 4)."""
         return super().transform(defaultdict(float, joints), frame, relative_to)
 
 
@@ -133,7 +132,7 @@ class TreeJudge(Limits):
         return T
 
     def moves(self, link):
-        """Return whether a movable joint is above a link."""
+        """Return True if a movable joint is above a link."""
         while link in self._joints:
             _, kind, parent, _, _ = self._joints[link]
             if kind != 'fixed':
@@ -142,17 +141,17 @@ class TreeJudge(Limits):
         return False
 
     def center_of_mass(self, joints):
-        """Return the centre of mass of the links that move, (3,)."""
+        """Return the centre of mass of the movable links [m], (3,)."""
         moving = {link: m for link, m in self.masses.items() if m[0] > 0 and self.moves(link)}
         total = sum(mass for mass, _ in moving.values())
-        return sum(mass * (self.transform(joints, link) @ [*place, 1.0])[:3]
-                   for link, (mass, place) in moving.items()) / total
+        return sum(mass * (self.transform(joints, link) @ [*center, 1.0])[:3]
+                   for link, (mass, center) in moving.items()) / total
 
 
 def _inertia(link):
     mass, origin = link.find('inertial/mass'), link.find('inertial/origin')
-    place = _floats(origin.get('xyz', '0 0 0')) if origin is not None else np.zeros(3)
-    return (float(mass.get('value')) if mass is not None else 0.0), place
+    center = _floats(origin.get('xyz', '0 0 0')) if origin is not None else np.zeros(3)
+    return (float(mass.get('value')) if mass is not None else 0.0), center
 
 
 def _read(element):
@@ -162,9 +161,9 @@ def _read(element):
         T[:3, 3] = _floats(origin.get('xyz', '0 0 0'))
         T[:3, :3] = Rotation.from_euler('xyz', _floats(origin.get('rpy', '0 0 0'))).as_matrix()
     direction = _floats(axis.get('xyz')) if axis is not None else np.array([1.0, 0, 0])
-    length = np.linalg.norm(direction) or 1.0      # fixed joints may have an axis of zeros
+    norm = np.linalg.norm(direction) or 1.0      # fixed joints may have an axis of zeros
     return (element.get('name'), element.get('type'), element.find('parent').get('link'), T,
-            direction / length)
+            direction / norm)
 
 
 def _floats(text):
@@ -176,16 +175,16 @@ def _motion(kind, axis, value):
     if kind == 'prismatic':
         T[:3, 3] = axis * value
     elif kind == 'planar':
-        T[:2, 3], T[:3, :3] = value[:2], _turn(np.array([0, 0, 1.0]), value[2])
+        T[:2, 3], T[:3, :3] = value[:2], _rotation(np.array([0, 0, 1.0]), value[2])
     elif kind == 'floating':
         T[:3, 3], T[:3, :3] = value[:3], Rotation.from_quat(value[3:]).as_matrix()
     else:
-        T[:3, :3] = _turn(axis, value)
+        T[:3, :3] = _rotation(axis, value)
     return T
 
 
-def _turn(axis, angle):
-    """Return the rotation by Rodrigues' formula."""
+def _rotation(axis, angle):
+    """Return the rotation matrix by Rodrigues' formula."""
     x, y, z = axis
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
@@ -193,7 +192,7 @@ def _turn(axis, angle):
 
 def check(judge, solution, targets, start=None, locked=()):
     """
-    Assert that a solution reports SUCCESS and is valid.
+    Assert that a solution reports success and is valid.
 
     `targets` are (tip, T, relative_to, weights, position_tolerance, orientation_tolerance), of
     which the last may be omitted; `locked` joints must be exactly at `start`.
@@ -202,8 +201,8 @@ def check(judge, solution, targets, start=None, locked=()):
     check_if_success(judge, solution, targets, start, locked)
 
 
-def check_if_success(judge, solution, targets, start=None, locked=()):
-    """Assert that a reported success is valid."""
+def claims(judge, solution, targets, start=None, locked=()):
+    """Assert that a solution is valid if it reports success; `targets` as in `check`."""
     if not solution.success:
         assert solution.q is None and solution.joints is None
         return

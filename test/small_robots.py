@@ -1,4 +1,4 @@
-"""Small robots as URDF texts, one per special property."""
+"""URDF texts of small robots, each with a special property."""
 
 from math import pi
 import re
@@ -35,7 +35,7 @@ def _numbers(values):
 
 
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
-WIDE, HALF = (-pi, pi), (-2.0, 2.0)
+WIDE, HALF = (-pi, pi), (-2.0, 2.0)    # joint limits [rad]
 
 ONE_JOINT = urdf(joint('turn', 'revolute', 'base', 'arm', axis=Z, limits=(-1.5, 2.5)),
                  joint('end', 'fixed', 'arm', 'tip', xyz=(0.7, 0, 0.1)))
@@ -52,7 +52,7 @@ SCARA = urdf(joint('shoulder', 'revolute', 'base', 'upper', xyz=(0, 0, 0.3), axi
 GANTRY = urdf(joint('x', 'prismatic', 'base', 'a', axis=X, limits=(-1.0, 1.0)),
               joint('y', 'prismatic', 'a', 'b', axis=Y, limits=(0.5, 1.5)),
               joint('z', 'prismatic', 'b', 'tip', axis=(0, 0, -2), limits=(-0.5, 0.0)))
-TURNTABLE = urdf(   # continuous joints, one that follows another and a slide that follows, too
+TURNTABLE = urdf(   # continuous joints, each with a mimic joint: a continuous and a prismatic one
     joint('table', 'continuous', 'base', 'plate', axis=Z),
     joint('gear', 'continuous', 'plate', 'wheel', xyz=(0.3, 0, 0.1), axis=X,
           mimic=('table', -2.0, 0.4)),
@@ -61,7 +61,7 @@ TURNTABLE = urdf(   # continuous joints, one that follows another and a slide th
           mimic=('pole', 0.1, 0.05)))
 SWIVEL = urdf(joint('table', 'continuous', 'base', 'plate', axis=Z),
               joint('pole', 'continuous', 'plate', 'tip', xyz=(0.3, 0, 0.4), axis=Y))
-MIMIC_CHAIN = urdf(   # b and c follow a; the limits of c are the narrowest
+MIMIC_CHAIN = urdf(   # b and c mimic a; c has the narrowest limits
     joint('a', 'revolute', 'base', 'la', xyz=(0, 0, 0.1), axis=Y, limits=HALF),
     joint('b', 'revolute', 'la', 'lb', xyz=(0.2, 0, 0), axis=Y, limits=HALF,
           mimic=('a', -0.5, 0.1)),
@@ -69,7 +69,7 @@ MIMIC_CHAIN = urdf(   # b and c follow a; the limits of c are the narrowest
           mimic=('a', -1.0, 0.1)),
     joint('d', 'revolute', 'lc', 'ld', xyz=(0.2, 0, 0), axis=X, limits=HALF),
     joint('end', 'fixed', 'ld', 'tip', xyz=(0.1, 0.1, 0)))
-FINGERS = urdf(   # the follower's name sorts before its leader's, and it hangs on another branch
+FINGERS = urdf(   # the mimic joint is on another branch than its leader, and sorts before it
     joint('wrist', 'revolute', 'base', 'palm', axis=Z, limits=HALF),
     joint('left_mount', 'fixed', 'palm', 'left_side', xyz=(0, 0.1, 0)),
     joint('right_mount', 'fixed', 'palm', 'right_side', xyz=(0, -0.1, 0)),
@@ -77,7 +77,7 @@ FINGERS = urdf(   # the follower's name sorts before its leader's, and it hangs 
           mimic=('z_leader', 1.0, 0.0)),
     joint('z_leader', 'prismatic', 'right_side', 'right_tip', axis=(0, -1, 0),
           limits=(0.0, 0.04)))
-CRANK = urdf(   # the follower is an ancestor of its leader
+CRANK = urdf(   # the mimic joint is an ancestor of its leader
     joint('first', 'revolute', 'base', 'rod', axis=Y, limits=HALF, mimic=('last', -1.0, 0.2)),
     joint('last', 'revolute', 'rod', 'arm', xyz=(0.3, 0, 0), axis=Y, limits=HALF),
     joint('end', 'fixed', 'arm', 'tip', xyz=(0.3, 0, 0)))
@@ -88,7 +88,7 @@ NESTED = urdf(   # planar and floating joints within the tree
           limits=HALF),
     joint('fly', 'floating', 'boom', 'drone', xyz=(0.2, 0, 0), rpy=(0.1, 0.2, 0.3)),
     joint('hook', 'continuous', 'drone', 'tip', xyz=(0, 0.1, 0), axis=X))
-ZERO_LINKS = urdf(   # a shoulder and a wrist whose three axes meet: most links have no length
+ZERO_LINKS = urdf(   # three intersecting axes each in shoulder and wrist: links of length 0
     joint('s1', 'revolute', 'base', 'b1', axis=Z, limits=WIDE),
     joint('s2', 'revolute', 'b1', 'b2', axis=Y, limits=HALF),
     joint('s3', 'revolute', 'b2', 'b3', axis=Z, limits=WIDE),

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md matches the recorded results; benchmarks name missing peers."""
+"""docs/benchmarks.md matches the recorded results; benchmarks run and name missing peers."""
 
 from pathlib import Path
 import re
@@ -19,22 +19,22 @@ runpy.run_path(f'{folder}/{sys.argv[0]}', run_name='__main__')
 """
 
 
-def run(absent, *arguments):
-    return subprocess.run([sys.executable, '-c', RUN, absent, str(FOLDER), *arguments],
+def run_benchmark(missing, *arguments):
+    return subprocess.run([sys.executable, '-c', RUN, missing, str(FOLDER), *arguments],
                           cwd=FOLDER.parent, capture_output=True, text=True, timeout=100)
 
 
-def test_benchmark_without_an_installed_peer_names_the_package_to_install():
-    ended = run('yourdfpy', 'pose_ik.py')
-    line, = ended.stderr.splitlines()
-    assert ended.returncode == 1
+def test_benchmark_without_its_peer_names_the_package_to_install():
+    process = run_benchmark('yourdfpy', 'pose_ik.py')
+    line, = process.stderr.splitlines()
+    assert process.returncode == 1
     assert line.startswith('yourdfpy is not installed: tools/run pip install ')
     assert 'yourdfpy' in line.split('install ')[1].split()
 
 
-def test_benchmark_runs_and_judges_its_answers():
-    ended = run('no_such_package', 'whole_body_ik.py', '--count', '1')
-    assert ended.returncode == 0 and ended.stdout.count('wrong   0 ') == 6, ended
+def test_benchmark_runs_without_wrong_answers():
+    process = run_benchmark('no_such_package', 'whole_body_ik.py', '--count', '1')
+    assert process.returncode == 0 and process.stdout.count('wrong   0 ') == 6, process
 
 
 ROOT = Path(__file__).parents[1]
@@ -45,8 +45,8 @@ RESULTS = SCRIPT['results']()
 
 def commands(text):
     """Yield the script and the options of each command in a text."""
-    for script, given in re.findall(r'python ((?:benchmarks|docs)/\w+\.py)([^`\n]*)', text):
-        yield script, re.findall(r'--[a-z-]+', given)
+    for script, arguments in re.findall(r'python ((?:benchmarks|docs)/\w+\.py)([^`\n]*)', text):
+        yield script, re.findall(r'--[a-z-]+', arguments)
 
 
 def test_commands_on_the_benchmarks_page_exist():
@@ -75,7 +75,7 @@ def test_benchmarks_page_matches_the_recorded_results():
 def test_plot_of_a_benchmark_matches_the_recorded_results(name):
     text = (ROOT / f'docs/results/{name}.svg').read_text(encoding='utf-8')
     assert text == SCRIPT['picture'](RESULTS[name])
-    ratios = sum(len(of) for _, of in SCRIPT['ratios'](RESULTS[name]))
+    ratios = sum(len(values) for _, values in SCRIPT['ratios'](RESULTS[name]))
     bars = [rect for rect in ElementTree.fromstring(text).iter('{http://www.w3.org/2000/svg}rect')
             if rect.get('height') == str(SCRIPT['BAR'] - 2) and rect.get('y') != '8']
     assert len(bars) == ratios > 0
@@ -84,6 +84,6 @@ def test_plot_of_a_benchmark_matches_the_recorded_results(name):
 def test_readme_plot_matches_the_recorded_results():
     text = SCRIPT['SUMMARY'].read_text(encoding='utf-8')
     assert text == SCRIPT['summary'](RESULTS) and set(SCRIPT['TITLES']) == set(RESULTS)
-    for name, words in SCRIPT['TITLES'].items():
+    for name, title in SCRIPT['TITLES'].items():
         mean, = re.findall(r'random start: ([^,\n]*?) [\d.]+[,.]', SCRIPT['table'](RESULTS[name]))
-        assert f'{words}: {mean}<' in text
+        assert f'{title}: {mean}<' in text

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
 PYTHON, YAML = (re.search(rf'^```{language}\n(.*?)```', PAGE, re.M | re.S)[1]
                 for language in ('python', 'yaml'))
-JUDGED = """
+PYTHON_CHECK = """
 import numpy as np
 from my_package import squared_radius
 from ros2_ik.core import Configuration, Constraint, IKProblem, InverseKinematics, Robot, solve
@@ -37,7 +37,7 @@ p = (np.linalg.inv(at.transform('panda_link2')) @ at.transform('panda_hand')
      @ [0, 0, 0.1, 1])[:2]
 assert 0.09 - 1e-6 <= p @ p <= 0.16 + 1e-6
 """
-MESSAGE = """
+MESSAGE_CHECK = """
 from ros2_ik.messages.constraints import function_message, make_function
 message = function_message('squared_radius', frame='panda_hand', point=[0, 0, 0.1])
 function = make_function(message, robot)
@@ -46,8 +46,8 @@ assert type(function).__name__ == 'SquaredRadius' and function.point.tolist() ==
 
 
 @pytest.fixture
-def run(tmp_path):
-    """Return a function that runs Python with the example package installed, as pip does."""
+def run_python(tmp_path):
+    """Return a function that runs Python with the example package installed as by pip."""
     package = tmp_path / 'my_package'
     package.mkdir()
     (package / '__init__.py').touch()
@@ -60,22 +60,23 @@ def run(tmp_path):
         'broken = no_such_package\n')
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
 
-    def run(*words):
-        done = subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True,
-                              timeout=300, env={**os.environ, 'PYTHONPATH': path}, cwd=tmp_path)
+    def run(*arguments):
+        done = subprocess.run([sys.executable, *map(str, arguments)], text=True, timeout=300,
+                              env={**os.environ, 'PYTHONPATH': path}, cwd=tmp_path,
+                              capture_output=True)
         assert done.returncode == 0, done.stderr
         return done
     return run
 
 
-def test_example_function_works_in_python_and_in_messages(run):
-    run('-c', JUDGED + MESSAGE * bool(find_spec('rclpy')))
+def test_example_function_works_in_python_and_in_messages(run_python):
+    run_python('-c', PYTHON_CHECK + MESSAGE_CHECK * bool(find_spec('rclpy')))
 
 
-def test_example_function_works_with_the_command(run, tmp_path):
+def test_example_function_works_in_a_problem_file_of_the_command(run_python, tmp_path):
     command = ROOT / 'scripts/ros2_ik'
     (tmp_path / 'problem.yaml').write_text(YAML)
-    answer = run(command, 'constrained', tmp_path / 'problem.yaml', '--robot', 'panda')
+    answer = run_python(command, 'constrained', tmp_path / 'problem.yaml', '--robot', 'panda')
     assert 'squared radius [m^2]' in answer.stdout and 'holds' in answer.stdout
     assert "functions of 'broken'" in answer.stderr
 

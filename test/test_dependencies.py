@@ -1,4 +1,4 @@
-"""The dependencies of package.xml suffice; a missing package skips only the tests that use it."""
+"""Dependencies: package.xml, tools/setup, optional packages, and tests without ROS."""
 
 import os
 from pathlib import Path
@@ -61,33 +61,33 @@ def test_package_xml_declares_each_dependency_that_has_a_rosdep_key():
 
 
 def test_setup_beside_a_sourced_ros_installs_three_packages_from_pypi():
-    """The command took words of a comment in library.txt for packages."""
-    asked = re.search(r'install --no-deps \$\((grep .*?)\)\n', (ROOT / 'tools/setup').read_text())
-    words = subprocess.run(['bash', '-c', asked[1]], env=os.environ | {
+    """Past defect: words of a comment in library.txt were installed as packages."""
+    match = re.search(r'install --no-deps \$\((grep .*?)\)\n', (ROOT / 'tools/setup').read_text())
+    grep = subprocess.run(['bash', '-c', match[1]], env=os.environ | {
         'own': str(ROOT / 'requirements')}, capture_output=True, text=True, check=True)
-    assert [word.partition('==')[0] for word in words.stdout.split()] \
+    assert [word.partition('==')[0] for word in grep.stdout.split()] \
         == ['example-robot-data', 'ruckig', 'trimesh']
 
 
-# of launch and launch_ros for Jazzy, from their setup.py: names and modules of the plugins
+# pytest plugins of launch and launch_ros for Jazzy, from their setup.py: name and module
 PLUGINS = {'launch_testing': ('launch_testing', 'launch_testing.pytest.hooks'),
            'launch_testing_ros': ('launch_ros', 'launch_testing_ros_pytest_entrypoint')}
 
 
-def collect(*words, without='', path=''):
-    """Collect tests in a process without some modules; return the process and the test count."""
+def collect(*arguments, without='', path=''):
+    """Collect tests in a process without some modules; return the process and the count."""
     folders = [str(ROOT / 'test' / 'without'), str(path), os.environ.get('PYTHONPATH', '')]
     inherited = {name: value for name, value in os.environ.items() if name != 'PYTEST_ADDOPTS'}
     run = subprocess.run(
-        [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', '--collect-only', '-q', *words],
-        cwd=ROOT, capture_output=True, text=True, timeout=100,
+        [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', '--collect-only', '-q',
+         *arguments], cwd=ROOT, capture_output=True, text=True, timeout=100,
         env=inherited | {'ROS2_IK_WITHOUT': without, 'PYTHONPATH': os.pathsep.join(
             folder for folder in folders if folder)})
-    found = re.search(r'^(\d+) tests? collected', run.stdout, re.MULTILINE)
-    return run, int(found[1]) if found else 0
+    match = re.search(r'^(\d+) tests? collected', run.stdout, re.MULTILINE)
+    return run, int(match[1]) if match else 0
 
 
-def test_without_rclpy_no_node_test_is_collected():
+def test_tests_that_need_ros_are_not_collected_without_rclpy():
     run, count = collect('test/node', 'test/mock', 'test/demo', 'test/launch', without='rclpy')
     assert run.returncode == 5 and count == 0, run.stdout + run.stderr
 
@@ -95,10 +95,10 @@ def test_without_rclpy_no_node_test_is_collected():
 def test_pytest_runs_beside_launch_testing_plugins_that_fail_to_load(tmp_path):
     """The plugins of ROS Jazzy do not load in pytest 9; the stand-ins here never load."""
     for package, (name, module) in PLUGINS.items():
-        about = tmp_path / f'{package}-1.0.dist-info'
-        about.mkdir()
-        (about / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n')
-        (about / 'entry_points.txt').write_text(f'[pytest11]\n{name} = {module}\n')
+        info = tmp_path / f'{package}-1.0.dist-info'
+        info.mkdir()
+        (info / 'METADATA').write_text(f'Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n')
+        (info / 'entry_points.txt').write_text(f'[pytest11]\n{name} = {module}\n')
         path = tmp_path / f'{module.replace(".", "/")}.py'
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text('raise RuntimeError("a plugin that does not load was loaded")\n')

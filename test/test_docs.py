@@ -33,20 +33,20 @@ def rows(text):
             if not line.startswith('|---')][1:]
 
 
-def code(text):
+def code_blocks(text):
     return re.findall(r'```python\n(.*?)```', text, re.S)
 
 
 @pytest.fixture(scope='module')
-def run():
-    """Run the code blocks of the page in order; return the variables after each, by heading."""
-    names, made = {}, {}
+def results():
+    """Run the code blocks of the page in order; return the variables after each section."""
+    variables, results = {}, {}
     for title in re.findall(r'^#+ (.+)$', PAGE, re.M):
-        for block in code(section(title)):
-            names.pop('solution', None)
-            exec(compile(block, f'constraints.md, {title}', 'exec'), names)
-            made[title] = dict(names)
-    return made
+        for block in code_blocks(section(title)):
+            variables.pop('solution', None)
+            exec(compile(block, f'constraints.md, {title}', 'exec'), variables)
+            results[title] = dict(variables)
+    return results
 
 
 def test_functions_table_lists_every_function_kind():
@@ -71,8 +71,8 @@ def test_drake_section_names_every_add_method():
     text = section('From Drake')
     methods = {name for name in dir(InverseKinematics) if name.startswith('add_')}
     assert set(re.findall(r'`(add_\w+)`', text)) == methods
-    for theirs in set(re.findall(r'Add\w+', section('Functions'))):
-        assert theirs in text or theirs in ('AddCouplerConstraint', 'AddLinearConstraint')
+    for method in set(re.findall(r'Add\w+', section('Functions'))):
+        assert method in text or method in ('AddCouplerConstraint', 'AddLinearConstraint')
 
 
 def test_ros_table_lists_the_fields_of_every_function_kind():
@@ -92,52 +92,53 @@ def test_ros_table_lists_the_fields_of_every_function_kind():
 
 def test_matlab_section_covers_every_constraint():
     assert re.findall(r'^### constraint(\w+)$', PAGE, re.M) == MATLAB
-    assert all(code(section(f'constraint{name}')) for name in MATLAB)
+    assert all(code_blocks(section(f'constraint{name}')) for name in MATLAB)
 
 
-def test_examples_on_the_constraints_page_succeed(run):
-    for title, names in run.items():
-        assert names['solution'].success, f'{title}: {names["solution"].explain()}'
-    assert {f'constraint{name}' for name in MATLAB} <= set(run)
+def test_examples_on_the_constraints_page_succeed(results):
+    for title, variables in results.items():
+        assert variables['solution'].success, f'{title}: {variables["solution"].explain()}'
+    assert {f'constraint{name}' for name in MATLAB} <= set(results)
 
 
 @pytest.fixture(scope='module')
-def at():
+def link_pose():
     judges = {name: FileJudge(Robot.load(name).urdf) for name in ('panda', 'baxter')}
 
-    def transform(names, frame, relative_to=None, robot='panda'):
-        return judges[robot].transform(names['solution'].joints, frame, relative_to)
+    def transform(variables, frame, relative_to=None, robot='panda'):
+        return judges[robot].transform(variables['solution'].joints, frame, relative_to)
     return transform
 
 
-def test_matlab_targets_hold_in_yourdfpy(run, at):
-    T = at(run['constraintPoseTarget'], 'panda_hand')
+def test_matlab_targets_hold_in_yourdfpy(results, link_pose):
+    T = link_pose(results['constraintPoseTarget'], 'panda_hand')
     assert np.linalg.norm(T[:3, 3] - TARGET[:3, 3]) <= 1e-3 + 1e-6
     assert Rotation.from_matrix(TARGET[:3, :3].T @ T[:3, :3]).magnitude() <= 1e-2 + 1e-6
-    T = at(run['constraintPositionTarget'], 'panda_hand')
+    T = link_pose(results['constraintPositionTarget'], 'panda_hand')
     assert np.linalg.norm(T[:3, 3] - TARGET[:3, 3]) <= 0.01 + 1e-5
-    T = at(run['constraintOrientationTarget'], 'panda_hand')
+    T = link_pose(results['constraintOrientationTarget'], 'panda_hand')
     assert Rotation.from_matrix(TARGET[:3, :3].T @ T[:3, :3]).magnitude() <= 0.05 + 1e-5
 
 
-def test_matlab_bounds_and_aiming_hold_in_yourdfpy(run, at):
-    T = at(run['constraintAiming'], 'panda_hand')
+def test_matlab_bounds_and_aiming_hold_in_yourdfpy(results, link_pose):
+    T = link_pose(results['constraintAiming'], 'panda_hand')
     ray = np.array([0.6, 0.2, 0]) - T[:3, 3]
     assert T[:3, 2] @ ray / np.linalg.norm(ray) >= np.cos(0.02 + 1e-5)
-    p = (inverse(TARGET) @ at(run['constraintCartesianBounds'], 'panda_hand'))[:3, 3]
+    p = (inverse(TARGET) @ link_pose(results['constraintCartesianBounds'], 'panda_hand'))[:3, 3]
     assert (np.abs(p[:2]) <= np.array([0.05, 0.1]) + 1e-5).all() and -1e-5 <= p[2] <= 0.02 + 1e-5
-    joints = run['constraintJointBounds']['solution'].joints
+    joints = results['constraintJointBounds']['solution'].joints
     assert abs(joints['panda_joint1']) <= 0.1 + 1e-5
     assert joints['panda_joint4'] == pytest.approx(-2, abs=1e-5)
-    T = at(run['constraintDistanceBounds'], 'panda_hand', 'panda_link2')
+    T = link_pose(results['constraintDistanceBounds'], 'panda_hand', 'panda_link2')
     assert 0.4 - 1e-5 <= np.linalg.norm(T[:3, 3]) <= 0.5 + 1e-5
 
 
 @pytest.mark.parametrize('kind', ['Fixed', 'Revolute', 'Prismatic'])
-def test_matlab_joints_between_two_grippers_hold_in_yourdfpy(run, at, kind):
-    names = run[f'constraint{kind}Joint']
-    left, right = (at(names, f'{side}_gripper', robot='baxter') for side in ('left', 'right'))
-    T = inverse(right @ names['T_right']) @ left @ names['T_left']
+def test_matlab_joints_between_two_grippers_hold_in_yourdfpy(results, link_pose, kind):
+    variables = results[f'constraint{kind}Joint']
+    left, right = (link_pose(variables, f'{side}_gripper', robot='baxter')
+                   for side in ('left', 'right'))
+    T = inverse(right @ variables['T_right']) @ left @ variables['T_left']
     assert np.abs(T[:2, 3]).max() <= 1e-5
     assert abs(T[2, 3]) <= (0.1 if kind == 'Prismatic' else 0) + 1e-5
     assert T[2, 2] >= np.cos(1e-4)
@@ -145,21 +146,21 @@ def test_matlab_joints_between_two_grippers_hold_in_yourdfpy(run, at, kind):
     assert abs(about_z) <= (0.5 if kind == 'Revolute' else 0) + 1e-5
 
 
-def test_moveit_constraints_hold_in_yourdfpy(run, at):
-    names = run['From MoveIt']
-    T = at(names, 'panda_hand')
-    assert abs(names['solution'].joints['panda_joint1'] - 0.2) <= 0.1 + 1e-5
+def test_moveit_constraints_hold_in_yourdfpy(results, link_pose):
+    variables = results['From MoveIt']
+    T = link_pose(variables, 'panda_hand')
+    assert abs(variables['solution'].joints['panda_joint1'] - 0.2) <= 0.1 + 1e-5
     assert np.abs((inverse(TARGET) @ T @ [0, 0, 0.1, 1])[:3]).max() <= 0.02 + 1e-5
-    # with yaw free, roll and pitch say how z is turned
+    # yaw is free: roll and pitch determine the direction of z
     z = (TARGET[:3, :3].T @ T[:3, :3])[:, 2]
     assert abs(np.arctan2(-z[1], z[2])) <= 0.05 + 1e-5 and abs(np.arcsin(z[0])) <= 0.05 + 1e-5
 
 
 def test_scene_file_on_the_collisions_page_loads():
     text = (ROOT / 'docs/collisions.md').read_text(encoding='utf-8').partition('## Scene files')[2]
-    written = text.partition('```yaml\n')[2].partition('```')[0]
+    content = text.partition('```yaml\n')[2].partition('```')[0]
     robot = Robot.load('panda')
-    scene = load_scene(written, robot, Configuration(robot, robot.neutral))
+    scene = load_scene(content, robot, Configuration(robot, robot.neutral))
     assert [*scene.attached] == ['pen'] and scene.padding == {'panda_hand': 0.01}
     named = text.partition('Shapes are ')[2].partition('\n\n')[0]
     assert {word for word in re.findall(r'\w+', named) if word in shape_kinds()} == {
@@ -168,8 +169,8 @@ def test_scene_file_on_the_collisions_page_loads():
 
 def test_architecture_page_lists_every_package_of_core_and_node():
     text = (ROOT / 'docs/architecture.md').read_text(encoding='utf-8')
-    rooms = [cells[0].strip('`') for cells in rows(text) if '/' in cells[0] or len(cells[0]) < 8]
-    assert {room for room in rooms if '/' in room} == {
-        f'{path.parent.name}/{path.name}' for house in ('core', 'node')
-        for path in (ROOT / 'ros2_ik' / house).iterdir() if (path / '__init__.py').exists()
+    names = [cells[0].strip('`') for cells in rows(text) if '/' in cells[0] or len(cells[0]) < 8]
+    assert {name for name in names if '/' in name} == {
+        f'{path.parent.name}/{path.name}' for folder in ('core', 'node')
+        for path in (ROOT / 'ros2_ik' / folder).iterdir() if (path / '__init__.py').exists()
         and path.name != 'parameters'}

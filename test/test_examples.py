@@ -1,4 +1,4 @@
-"""Run every example; yourdfpy judges the solutions."""
+"""Every example runs, and its solution reaches the goals in yourdfpy."""
 
 from pathlib import Path
 import re

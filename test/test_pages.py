@@ -18,45 +18,45 @@ README, PATHS, SAFETY, VELOCITY = (
 SHELL = {name: [line for block in re.findall(r'```bash\n(.*?)```', PAGES[name], re.S)
                 for line in block.splitlines()] for name in ('README', 'safety')}
 # words of the safety page that look like parameters of the node
-OTHERS = {'controllers', 'joint_limits', 'offset', 'execute', 'position', 'joint_trajectory',
-          'follow_joint_trajectory', 'joint_state', 'joint_states', 'follow_frames',
-          'joint_changes', 'max_joint_change', 'not_checked', 'compute_ik',
-          'solve_constrained_ik', 'use_sim_time'}
+OTHER_NAMES = {'controllers', 'joint_limits', 'offset', 'execute', 'position', 'joint_trajectory',
+               'follow_joint_trajectory', 'joint_state', 'joint_states', 'follow_frames',
+               'joint_changes', 'max_joint_change', 'not_checked', 'compute_ik',
+               'solve_constrained_ik', 'use_sim_time'}
 
 
-def examples(page):
-    """Run the Python blocks of a page in order; yield each block and the names made so far."""
-    names = {}
+def run_examples(page):
+    """Run the Python blocks of a page in order; yield each block and the variables so far."""
+    variables = {}
     for block in re.findall(r'```python\n(.*?)```', page, re.S):
-        exec(compile(block, 'page', 'exec'), names)
-        yield block, names
+        exec(compile(block, 'page', 'exec'), variables)
+        yield block, variables
 
 
-def test_the_library_examples_of_the_readme_succeed():
-    for block, names in examples(README):
-        if 'solution' in names:
-            assert names['solution'].success, names['solution'].explain()
+def test_library_examples_of_the_readme_succeed():
+    for block, variables in run_examples(README):
+        if 'solution' in variables:
+            assert variables['solution'].success, variables['solution'].explain()
         if 'right_gripper' in block:
-            assert names['solution'].errors[1].tip == 'right_gripper'
-    assert names['ik'].solve().success
+            assert variables['solution'].errors[1].tip == 'right_gripper'
+    assert variables['ik'].solve().success
 
 
 @pytest.mark.parametrize('line', [line for line in SHELL['README']
                                   if line.startswith('tools/run ros2_ik')])
-def test_the_commands_of_the_readme_succeed(line, capsys, monkeypatch):
+def test_commands_of_the_readme_succeed(line, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
-    words = [word for word in shlex.split(line)[2:] if word != '--execute']
-    if words[0] == 'call':              # solved without the node of the demo
-        words = ['solve', 'panda', *words[1:]]
-    elif words[0] == 'constrained':
-        words += ['--robot', 'panda']
-    assert main(words) == 0
+    arguments = [word for word in shlex.split(line)[2:] if word != '--execute']
+    if arguments[0] == 'call':              # solved without a node
+        arguments = ['solve', 'panda', *arguments[1:]]
+    elif arguments[0] == 'constrained':
+        arguments += ['--robot', 'panda']
+    assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert out and (words[0] == 'robots' or 'SUCCESS' in out)
+    assert out and (arguments[0] == 'robots' or 'SUCCESS' in out)
 
 
 @pytest.mark.parametrize('name', PAGES)
-def test_links_and_files_of_a_page_exist(name):
+def test_links_and_paths_on_a_page_exist(name):
     folder = ROOT if name == 'README' else ROOT / 'docs'
     for link in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', PAGES[name]):
         assert (folder / link).exists(), link
@@ -70,21 +70,21 @@ def test_safety_page_states_the_defaults_of_the_parameters():
     pytest.importorskip('rclpy')
     from ros2_ik.node.parameters import PARAMETERS
     defaults = {spec.name: spec.default for spec in PARAMETERS}
-    named = set(re.findall(r'`([a-z]+(?:_[a-z]+)+)`', SAFETY)) - OTHERS
+    named = set(re.findall(r'`([a-z]+(?:_[a-z]+)+)`', SAFETY)) - OTHER_NAMES
     assert named and named <= set(defaults)
     for name, value in re.findall(r'`(\w+_scaling)` (0\.\d+)', SAFETY.partition('## A floor')[0]):
         assert defaults[name] == float(value)
 
 
 @pytest.mark.parametrize('line', [line for line in SHELL['safety'] if line.startswith('ros2_ik')])
-def test_commands_of_the_safety_page_exist(line, capsys):
+def test_commands_of_the_safety_page_have_help(line, capsys):
     with pytest.raises(SystemExit) as end:
         main([*shlex.split(line)[1:], '--help'])
     assert end.value.code == 0
 
 
 def test_examples_scenes_and_launch_arguments_of_the_safety_page_exist():
-    assert list(examples(SAFETY))
+    assert list(run_examples(SAFETY))
     assert set(re.findall(r'scene:=(\w+)', SAFETY)) <= set(core.shipped_scenes())
     for name in re.findall(r'(\w+):=', ' '.join(SHELL['safety'])):
         assert f"DeclareLaunchArgument('{name}'" in (ROOT / 'launch/ik.launch.py').read_text()
@@ -93,9 +93,9 @@ def test_examples_scenes_and_launch_arguments_of_the_safety_page_exist():
 
 # -- docs/paths.md -------------------------------------------------------------------------
 
-def test_example_of_the_paths_page_follows_its_path():
-    *_, (_, names) = examples(PATHS)
-    path, motion = names['path'], names['motion']
+def test_example_of_the_paths_page_ends_at_the_end_of_its_path():
+    *_, (_, variables) = run_examples(PATHS)
+    path, motion = variables['path'], variables['motion']
     assert path.success and motion.duration > 0.6 / 0.1
     assert abs(motion.goal - path.q[-1]).max() < 1e-9
 
@@ -109,8 +109,8 @@ def test_paths_page_lists_every_path_class():
 # -- docs/velocity.md ----------------------------------------------------------------------
 
 def test_example_of_the_velocity_page_arrives_within_joint_limits():
-    *_, (_, names) = examples(VELOCITY)
-    step, panda = names['step'], names['panda']
+    *_, (_, variables) = run_examples(VELOCITY)
+    step, panda = variables['step'], variables['panda']
     assert step.success and np.abs(step.errors['panda_hand_tcp']).max() < 1e-3
     assert (step.q >= panda.lower).all() and (step.q <= panda.upper).all()
 
@@ -132,6 +132,6 @@ def test_velocity_examples_name_the_peers_listed_on_the_page():
     for cells in rows:
         name, link = re.fullmatch(r'\[(\w+)\]\((.*)\)', cells[0]).groups()
         assert (ROOT / 'docs' / link).resolve() == files[name].resolve()
-        about = ' '.join(files[name].read_text(encoding='utf-8').split('"""')[1].split())
+        docstring = ' '.join(files[name].read_text(encoding='utf-8').split('"""')[1].split())
         for peer in filter(None, ', '.join(cells[1:3]).split(', ')):
-            assert re.search(rf'(?<![\w/]){re.escape(peer)}(?!\w)', about), (name, peer)
+            assert re.search(rf'(?<![\w/]){re.escape(peer)}(?!\w)', docstring), (name, peer)

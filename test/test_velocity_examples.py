@@ -1,4 +1,4 @@
-"""Run every example of velocity IK; Pinocchio and coal judge the motions."""
+"""Every example of velocity IK runs; Pinocchio and coal judge its motions."""
 
 from functools import cache
 import os
@@ -25,7 +25,7 @@ OPTIONS = {'arm_tracks_target': ('ur5', 'panda', 'xarm7', 'kinova'),
            'biped_bends_knees': ('fixed', 'freeflyer'), 'arm_with_hand': ('', '--mobile')}
 RUNS = [(name, option) for name in EXAMPLES for option in OPTIONS.get(name, ('',))]
 NO_VELOCITY_LIMIT = {'arm_converges'}
-SLACK = 1e-9
+TOLERANCE = 1e-9    # of position limits [rad, m]
 
 
 @cache
@@ -38,7 +38,7 @@ def run(name, option=''):
 
 
 class Judge:
-    """Pinocchio's model of the robot's URDF, in which mimic joints are independent joints."""
+    """Pinocchio's model of the robot's URDF, with mimic joints as independent joints."""
 
     def __init__(self, robot):
         self.urdf, self.folders = robot.urdf, list(robot.package_dirs)
@@ -88,7 +88,7 @@ class Judge:
             frame, pin.FrameType.BODY)].homogeneous for frame in (name, relative_to))
         return np.linalg.inv(other) @ one
 
-    def places(self, path, name, relative_to=None):
+    def positions(self, path, name, relative_to=None):
         """Return the positions of a link's origin along a motion, (n, 3)."""
         return np.array([self.frame(row, name, relative_to)[:3, 3] for row in path])
 
@@ -101,16 +101,16 @@ class Judge:
         return np.array([pin.difference(self.model, one, other) / dt
                          for one, other in zip(rows[:-1], rows[1:], strict=True)])
 
-    def outside(self, path):
-        """Return the largest violation of a joint limit."""
+    def limit_violation(self, path):
+        """Return the largest violation of a joint limit [rad, m]."""
         rows = np.array([self.q(row) for row in path])
         limited = [joint.idx_q for joint in self.model.joints if joint.nq == 1]
         low, high = self.model.lowerPositionLimit, self.model.upperPositionLimit
         return max((low - rows)[:, limited].max(), (rows - high)[:, limited].max())
 
-    def gap(self, path, first, second):
+    def min_distance(self, path, first, second):
         """
-        Return the smallest distance between two groups: shapes, or links that a function chooses.
+        Return the smallest distance of two groups [m]: shapes, or links chosen by a function.
 
         Pairs that the SRDF disables are left out.
         """
@@ -118,7 +118,7 @@ class Judge:
                                                None, self.folders)
         links = [(self.model.frames[shape.parentFrame].name, shape)
                  for shape in geometry.geometryObjects]
-        least = np.inf
+        smallest = np.inf
         for row in path:
             pin.forwardKinematics(self.model, self.data, self.q(row))
             placed = [group if not callable(group) else [
@@ -127,29 +127,29 @@ class Judge:
             for link, one, at in placed[0]:
                 for other_link, other, there in placed[1]:
                     if {link, other_link} not in self.disabled:
-                        least = min(least, coal.distance(
+                        smallest = min(smallest, coal.distance(
                             one, coal.Transform3s(at.rotation, at.translation), other,
                             coal.Transform3s(there.rotation, there.translation),
                             coal.DistanceRequest(), coal.DistanceResult()))
-        return least
+        return smallest
 
 
-def box(size, place):
-    return [('', coal.Box(*size), pin.SE3(np.eye(3), np.array(place, float)))]
+def box(size, center):
+    return [('', coal.Box(*size), pin.SE3(np.eye(3), np.array(center, float)))]
 
 
 def distances(a, b):
     return np.linalg.norm(a - b, axis=1)
 
 
-# -- of all --------------------------------------------------------------------------------
+# -- all examples --------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('name', 'option'), RUNS)
 def test_joint_position_and_velocity_limits_hold(name, option):
     example, judge, paths = run(name, option)
     for path in paths.values():
         assert np.isfinite(path).all() and len(path) > 10
-        assert judge.outside(path) <= SLACK
+        assert judge.limit_violation(path) <= TOLERANCE
         if name not in NO_VELOCITY_LIMIT:
             fastest = np.abs(judge.velocities(path, example.DT)).max(axis=0)
             for index, joint in enumerate(judge.model.joints):
@@ -160,12 +160,12 @@ def test_joint_position_and_velocity_limits_hold(name, option):
 
 def test_example_runs_as_a_script():
     name, option = 'biped_bends_knees', 'freeflyer'
-    package = Path(ros2_ik.__file__).parents[1]     # the one whose kernels are compiled by now
+    package = Path(ros2_ik.__file__).parents[1]     # its kernels are compiled already
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join([str(package), *sys.path])}
-    ran = subprocess.run([sys.executable, str(EXAMPLES[name]), *option.split()], text=True,
-                         capture_output=True, env=environment, timeout=60)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert 'mm' in ran.stdout and not ran.stderr
+    process = subprocess.run([sys.executable, str(EXAMPLES[name]), *option.split()], text=True,
+                             capture_output=True, env=environment, timeout=60)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert 'mm' in process.stdout and not process.stderr
 
 
 # -- arms ----------------------------------------------------------------------------------
@@ -173,31 +173,31 @@ def test_example_runs_as_a_script():
 @pytest.mark.parametrize(('option', 'tip'), [
     ('ur5', 'tool0'), ('panda', 'panda_hand_tcp'), ('xarm7', 'link_eef'),
     ('kinova', 'j2s6s200_end_effector')])
-def test_arm_tracks_target(option, tip):
+def test_arm_tracks_a_target_on_a_circle(option, tip):
     example, judge, paths = run('arm_tracks_target', option)
     path = paths['']
     t = example.DT * np.arange(len(path))
     circle = 0.05 * np.column_stack([0 * t, np.sin(t), np.cos(t) - 1])
-    places = judge.places(path, tip)
-    assert distances(places, places[0] + circle)[2:].max() < 1e-4
+    positions = judge.positions(path, tip)
+    assert distances(positions, positions[0] + circle)[2:].max() < 1e-4
 
 
-def test_arm_smooths_velocities():
+def test_acceleration_limit_smooths_velocities_and_feedforward_removes_the_lag():
     example, judge, paths = run('arm_smooths_velocities')
-    most, lag = {}, {}
+    acceleration, lag = {}, {}
     for name, path in paths.items():
         velocity = judge.velocities(path, example.DT)
-        most[name] = np.abs(np.diff(velocity, axis=0, prepend=0)).max() / example.DT
-        places = judge.places(path, 'tool0')
-        target = places[0, 1] + 0.1 * np.sin(2 * example.DT * np.arange(len(places)))
-        lag[name] = np.abs(places[200:, 1] - target[200:]).max()
-    rough, smooth, told = paths
-    assert max(most[smooth], most[told]) <= example.MOST + 1e-6
-    assert most[rough] > 10 * example.MOST
-    assert lag[rough] < 2e-3 and lag[smooth] < 0.025 and lag[told] < 5e-4
+        acceleration[name] = np.abs(np.diff(velocity, axis=0, prepend=0)).max() / example.DT
+        positions = judge.positions(path, 'tool0')
+        target = positions[0, 1] + 0.1 * np.sin(2 * example.DT * np.arange(len(positions)))
+        lag[name] = np.abs(positions[200:, 1] - target[200:]).max()
+    rough, smooth, feedforward = paths
+    assert max(acceleration[smooth], acceleration[feedforward]) <= example.MOST + 1e-6
+    assert acceleration[rough] > 10 * example.MOST
+    assert lag[rough] < 2e-3 and lag[smooth] < 0.025 and lag[feedforward] < 5e-4
 
 
-def test_arm_keeps_manipulability():
+def test_manipulability_task_raises_the_mean_manipulability():
     example, judge, paths = run('arm_keeps_manipulability')
     measures = {}
     for name, path in paths.items():
@@ -208,25 +208,25 @@ def test_arm_keeps_manipulability():
             found.append(np.sqrt(np.linalg.det(J @ J.T)))
         measures[name] = np.mean(found)
     assert measures['with'] > 1.02 * measures['without']
-    places = [judge.places(path, 'panda_hand_tcp') for path in paths.values()]
-    assert distances(*places).max() < 0.01
+    positions = [judge.positions(path, 'panda_hand_tcp') for path in paths.values()]
+    assert distances(*positions).max() < 0.01
 
 
-def test_arm_holds_joints():
+def test_locked_joints_do_not_move_until_they_are_released():
     example, judge, paths = run('arm_holds_joints')
     path, half = paths[''], len(paths['']) // 2
     assert np.abs(path[:half, :3] - path[0, :3]).max() == 0
-    places = judge.places(path, example.TIP)
+    positions = judge.positions(path, example.TIP)
     t = example.DT * np.arange(len(path)) - example.DT
     angles = np.radians(60) * np.abs(np.sin(0.2 * np.pi * t))
-    radius = np.linalg.norm(places[0, :2])
-    wanted = np.column_stack([radius * np.cos(angles), -radius * np.sin(angles),
-                              np.full(len(t), places[0, 2])])
-    away = distances(places, wanted)
-    assert away[:half].max() > 0.1 and away[half + 1:].max() < 0.01
+    radius = np.linalg.norm(positions[0, :2])
+    expected = np.column_stack([radius * np.cos(angles), -radius * np.sin(angles),
+                                np.full(len(t), positions[0, 2])])
+    errors = distances(positions, expected)
+    assert errors[:half].max() > 0.1 and errors[half + 1:].max() < 0.01
 
 
-def test_arm_engraves_dome():
+def test_engraving_tool_stays_on_the_dome_and_normal_to_it():
     example, judge, paths = run('arm_engraves_dome')
     for row in paths[''][201::10]:
         T = judge.frame(row, example.TIP)
@@ -237,52 +237,51 @@ def test_arm_engraves_dome():
 
 # -- two arms, hands -----------------------------------------------------------------------
 
-def test_two_arms_swap_places():
+def test_two_arms_swap_sides_without_collision():
     example, judge, paths = run('two_arms_swap_places')
     path = paths['']
 
     def arm(side):
         return lambda link: link.startswith((f'{side}_', f'{side[0]}_gripper')) and (
             'mount' not in link)
-    some = path[::25]
-    assert judge.gap(some, arm('left'), arm('right')) >= 0.9 * example.MARGIN
+    rows = path[::25]
+    assert judge.min_distance(rows, arm('left'), arm('right')) >= 0.9 * example.MARGIN
     table = box((0.8, 1.6, 0.1), example.TABLE)
-    assert judge.gap(some, lambda link: arm('left')(link) or arm('right')(link), table) >= (
-        0.9 * example.MARGIN)
-    y = judge.places(path, 'left_gripper')[:, 1]
+    assert judge.min_distance(rows, lambda link: arm('left')(link) or arm('right')(link),
+                              table) >= 0.9 * example.MARGIN
+    y = judge.positions(path, 'left_gripper')[:, 1]
     assert y.max() > 0.25 and y.min() < -0.1       # the hands crossed sides
     for hand, side in (('left_gripper', 1), ('right_gripper', -1)):
         assert np.linalg.norm(judge.frame(path[-1], hand)[:3, 3] - (0.75, side * 0.3, 0.1)) < 0.02
 
 
 @pytest.mark.parametrize('option', ['', '--mobile'])
-def test_arm_with_hand(option):
+def test_arm_with_hand_reaches_palm_and_fingertip_targets(option):
     example, judge, paths = run('arm_with_hand', option)
     path = paths['']
-    palm = judge.places(path, 'palm_link')
+    palm = judge.positions(path, 'palm_link')
     offset = (1.0, 0.2, 0.1) if option else (0.05, 0.2, 0.1)
     assert np.linalg.norm(palm[-1] - palm[0] - offset) < 1e-3
     t = example.DT * np.arange(len(path) - 1)
     for tip in example.TIPS:
-        places = judge.places(path, tip, 'palm_link')
-        way = np.column_stack([0 * t, 0 * t, -0.01 * np.sin(2 * t)])
-        assert distances(places[1:], places[0] + way)[200:].max() < 1e-3
+        positions = judge.positions(path, tip, 'palm_link')
+        shift = np.column_stack([0 * t, 0 * t, -0.01 * np.sin(2 * t)])
+        assert distances(positions[1:], positions[0] + shift)[200:].max() < 1e-3
 
 
-# -- bases that move -----------------------------------------------------------------------
+# -- mobile bases --------------------------------------------------------------------------
 
-
-def test_omni_base_drives():
+def test_omni_base_reaches_its_waypoints_on_a_straight_line():
     _, judge, paths = run('omni_base_drives')
-    places = judge.places(paths[''], 'base_footprint')
-    assert places[300, :2] == pytest.approx((-0.4, 0.3), abs=1e-4)
-    assert places[600, :2] == pytest.approx((0, 0), abs=1e-4)
-    assert np.abs(places[:, :2] @ [0.6, 0.8]).max() < 1e-6
+    positions = judge.positions(paths[''], 'base_footprint')
+    assert positions[300, :2] == pytest.approx((-0.4, 0.3), abs=1e-4)
+    assert positions[600, :2] == pytest.approx((0, 0), abs=1e-4)
+    assert np.abs(positions[:, :2] @ [0.6, 0.8]).max() < 1e-6
     x_axis = judge.frame(paths[''][300], 'base_footprint')[:3, 0]
     assert np.degrees(angle(x_axis, [0, -1, 0])) < 0.1
 
 
-def test_base_velocity_limit():
+def test_floating_base_arrives_within_its_velocity_limit():
     example, judge, paths = run('base_velocity_limit')
     fastest = np.abs(judge.velocities(paths[''], example.DT)[:, :6]).max(axis=0)
     assert (fastest <= np.array([*example.LINEAR, *[example.ANGULAR] * 3]) + 1e-6).all()
@@ -295,64 +294,64 @@ def test_base_velocity_limit():
 # -- legs ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('option', ['talos', 'g1'])
-def test_humanoid_waves(option):
+def test_humanoid_moves_foot_and_pelvis_while_waving(option):
     example, judge, paths = run('humanoid_waves', option)
     left, right, pelvis, hand, knees = example.FRAMES[option]
     first, last = paths[''][0], paths[''][-1]
-    for frame, way in ((left, (0.1, 0, 0)), (right, (0, 0, 0)), (pelvis, (0.05, 0, -0.03))):
+    for frame, shift in ((left, (0.1, 0, 0)), (right, (0, 0, 0)), (pelvis, (0.05, 0, -0.03))):
         before, after = judge.frame(first, frame), judge.frame(last, frame)
-        assert after[:3, 3] - before[:3, 3] == pytest.approx(way, abs=1e-3)
+        assert after[:3, 3] - before[:3, 3] == pytest.approx(shift, abs=1e-3)
         if frame != pelvis:
             assert np.abs(after[:3, :3] - before[:3, :3]).max() < 2e-3
     bent = judge.joints(last)
     assert bent[knees[0]] == pytest.approx(bent[knees[1]], abs=1e-4)
-    y = judge.places(paths[''][400:], hand)[:, 1]
+    y = judge.positions(paths[''][400:], hand)[:, 1]
     assert np.ptp(y) == pytest.approx(0.1, abs=5e-3)
 
 
-def test_humanoid_moves_com():
+def test_humanoid_moves_its_center_of_mass_with_fixed_feet_and_hands():
     example, judge, paths = run('humanoid_moves_com')
     path = paths['']
     for frames, bound in ((example.FEET, 1e-4), (example.HANDS, 5e-3)):
         for frame in frames:
-            places = judge.places(path[::10], frame)
-            assert distances(places, places[0]).max() < bound
+            positions = judge.positions(path[::10], frame)
+            assert distances(positions, positions[0]).max() < bound
     centres = np.array([judge.center_of_mass(row) for row in path[::10]])
     t = example.DT * (10 * np.arange(len(centres)) - 1)
-    way = np.column_stack([0 * t, 0 * t, 0.06 * np.sin(np.pi * t)])
-    assert distances(centres, centres[0] + way)[1:].max() < 2e-3
+    shift = np.column_stack([0 * t, 0 * t, 0.06 * np.sin(np.pi * t)])
+    assert distances(centres, centres[0] + shift)[1:].max() < 2e-3
 
 
-def test_humanoid_reaches_over_table():
+def test_humanoid_reaches_over_the_table_without_collision():
     example, judge, paths = run('humanoid_reaches_over_table')
     path = paths['']
     table = box((0.4, 1.0, 0.04), example.TABLE)
     for side in ('left', 'right'):
         wrist = f'{side}_wrist_yaw_link'
         for other in (table, lambda link, side=side: link == f'{side}_hip_yaw_link'):
-            assert judge.gap(path[::20], lambda link, wrist=wrist: link == wrist, other) >= (
-                0.9 * example.MARGIN - 1e-6)
-        foot = judge.places(path[::10], f'{side}_ankle_roll_link')
+            assert judge.min_distance(path[::20], lambda link, wrist=wrist: link == wrist,
+                                      other) >= 0.9 * example.MARGIN - 1e-6
+        foot = judge.positions(path[::10], f'{side}_ankle_roll_link')
         assert distances(foot, foot[0]).max() < 1e-3
     assert judge.frame(path[-1], 'left_wrist_yaw_link')[:3, 3] == pytest.approx(
         (0.3, 0.2, 0.1), abs=0.02)
 
 
 @pytest.mark.parametrize('option', ['go1', 'anymal'])
-def test_quadruped_moves_trunk(option):
+def test_quadruped_moves_its_trunk_with_fixed_feet(option):
     example, judge, paths = run('quadruped_moves_trunk', option)
     path = paths['']
-    _, trunk, still = example.FRAMES[option]
-    for frame in [*still, *([example.HAND] if option == 'anymal' else [])]:
-        places = judge.places(path[::10], frame)
-        assert distances(places, places[0]).max() < 1e-3
+    _, trunk, fixed_frames = example.FRAMES[option]
+    for frame in [*fixed_frames, *([example.HAND] if option == 'anymal' else [])]:
+        positions = judge.positions(path[::10], frame)
+        assert distances(positions, positions[0]).max() < 1e-3
     t = example.DT * np.arange(len(path) - 1)
-    wanted = np.column_stack([0.04 * np.sin(t), 0.04 * np.sin(2 * t), 0.03 * (np.cos(t) - 1)])
-    assert distances(judge.places(path, trunk)[1:], wanted).max() < 1e-3
+    expected = np.column_stack([0.04 * np.sin(t), 0.04 * np.sin(2 * t), 0.03 * (np.cos(t) - 1)])
+    assert distances(judge.positions(path, trunk)[1:], expected).max() < 1e-3
 
 
-def test_wheeled_biped_rolls():
-    """The point of a wheel that touches the floor neither slips nor leaves it."""
+def test_wheels_of_the_biped_roll_without_slip():
+    """The contact point of a wheel neither slips nor leaves the floor."""
     example, judge, paths = run('wheeled_biped_rolls')
     path = paths['']
     rows, velocity = [judge.q(row) for row in path], judge.velocities(path, example.DT)
@@ -371,17 +370,16 @@ def test_wheeled_biped_rolls():
 
 # -- pendulums and loops -------------------------------------------------------------------
 
-
-def test_pendulum_stuck_at_limit(capsys):
+def test_pendulum_stops_at_its_limit_but_the_search_succeeds(capsys):
     run.cache_clear()
     _, _, paths = run('pendulum_stuck_at_limit')
     assert 0 <= paths[''][-1][0] < 1e-6
     assert 'search: SUCCESS at 5.5000 rad' in capsys.readouterr().out
 
 
-def test_closed_chain():
+def test_closed_chain_stays_closed_while_the_crank_turns():
     example, judge, paths = run('closed_chain')
     path = paths['']
-    pin_and_hole = [judge.places(path, frame) for frame in ('pin', 'hole')]
+    pin_and_hole = [judge.positions(path, frame) for frame in ('pin', 'hole')]
     assert distances(*pin_and_hole)[100:].max() < 1e-4
     assert judge.joints(path[-1])['crank'] > 12

@@ -44,13 +44,11 @@ rclpy.spin(node)
 
 @pytest.fixture
 def call(command):
-    """Return a function that runs `ros2_ik call` in this process."""
     return lambda *arguments: command('call', *arguments)
 
 
 @pytest.fixture
 def constrained(command):
-    """Return a function that runs `ros2_ik constrained` in this process."""
     return lambda *arguments: command('constrained', *arguments)
 
 

@@ -87,7 +87,6 @@ def test_solution_of_an_example_problem_holds_in_yourdfpy(name, command, judge):
 
 @pytest.fixture
 def problem(tmp_path):
-    """Return a function that writes a problem file."""
     def write(content):
         path = tmp_path / 'problem.yaml'
         path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))

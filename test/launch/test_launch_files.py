@@ -17,7 +17,6 @@ def test_every_launch_file_is_tested():
 
 
 def import_launch_file(name):
-    """Import a launch file."""
     pytest.importorskip('launch_ros')
     spec = spec_from_file_location(name.partition('.')[0] + '_launch', LAUNCH / name)
     module = module_from_spec(spec)

@@ -95,13 +95,11 @@ class Mock(MockRobot):
         self.until(lambda: self.text.count(text) > before, f'in the log: {text}')
 
     def get(self, name: str) -> Any:
-        """Return the value of a parameter."""
         service = self.client.service(GetParameters, 'mock_robot/get_parameters', self.until)
         answer = self.client.repeat(service, GetParameters.Request(names=[name]), 5.0, self.until)
         return parameter_value_to_python(answer.values[0])
 
     def set(self, name: str, value: Any) -> None:
-        """Set a parameter."""
         result = self.client.set(name, value, 'mock_robot', self.until)
         assert result.successful, result.reason
 

@@ -95,8 +95,7 @@ ROOT = 'panda_link0'
 
 def to_matrix(transform):
     p, q = transform.translation, transform.rotation
-    return pin.XYZQUATToSE3(np.array([p.x, p.y, p.z,
-                                      q.x, q.y, q.z, q.w])).homogeneous
+    return pin.XYZQUATToSE3(np.array([p.x, p.y, p.z, q.x, q.y, q.z, q.w])).homogeneous
 
 
 def test_tf_of_the_links_agrees_with_yourdfpy(mock):

@@ -122,7 +122,6 @@ class Tab:
         self.mouse('mouseReleased', *place)
 
     def close(self) -> None:
-        """Close the page."""
         self.call('Page.close')
         self._socket.close()
         self.closed = True
@@ -146,7 +145,6 @@ class Browser:
         self._address = f'127.0.0.1:{port.read_text().splitlines()[0]}'
 
     def open(self, url: str) -> Tab:
-        """Open a page in a new tab."""
         request = Request(f'http://{self._address}/json/new?about:blank', method='PUT')
         with urlopen(request, timeout=TIMEOUT) as answer:
             tab = Tab(json.load(answer)['webSocketDebuggerUrl'])
@@ -160,7 +158,6 @@ class Browser:
             tab.screenshot(self._shots / f'{name}{f"_{number}" if number else ""}.png')
 
     def close(self) -> None:
-        """Stop the browser."""
         self._process.terminate()
         try:
             self._process.wait(10)

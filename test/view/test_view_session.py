@@ -23,7 +23,6 @@ def change_scene(session, scene):
 
 
 def add_object(session, item):
-    """Put an object into the scene."""
     change_scene(session, session.arm.scene.add(item))
 
 

@@ -97,7 +97,6 @@ def test_distances_of_spheres_agree_with_closed_forms(shape):
 @pytest.mark.parametrize('kind', SCENE_SHAPES)
 @pytest.mark.parametrize('link_kind', LINK_ELEMENTS)
 def test_distances_of_convex_shapes_agree_with_support_planes_and_fcl(kind, link_kind):
-    """Distance, normal and witness points."""
     robot, generator = free_body(link_kind), np.random.default_rng(0)
     shape, link_shape = SCENE_SHAPES[kind], LINK_SHAPES[link_kind]
     signs, exact = set(), {link_kind, kind} <= {'box', 'convex_hull'}
@@ -208,7 +207,6 @@ def test_gradients_agree_with_finite_differences_on_all_kinds_of_joints(name, ro
 @pytest.mark.parametrize('kind, names', [
     ('box', ('cells', 'held')), ('box', ('held', 'cells')), ('cone', ('cells', 'held'))])
 def test_distance_of_an_octree_to_an_attached_object_is_that_of_its_cells(kind, names):
-    """In either order of the names, with its gradient."""
     robot, generator = Robot.from_urdf(FREE_BODY.format('')), np.random.default_rng(0)
     centres = (np.unique(generator.integers(-3, 3, (12, 3)), axis=0) + 0.5) * 0.1
     octree, boxes = (CollisionChecker(robot, Scene(robot).add(SceneObject('cells', parts)).attach(

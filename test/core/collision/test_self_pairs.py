@@ -52,7 +52,6 @@ def test_pairs_disabled_by_the_srdf_are_not_checked(name, load):
     (['continuous', 'fixed'], True), (['fixed', 'prismatic'], True),
     (['continuous', 'revolute'], False), (['floating', 'fixed'], False)])
 def test_links_are_adjacent_across_one_moving_joint(kinds, adjacent):
-    """A floating joint does not count."""
     text = chain([0.1, None, 0.1], kinds).urdf.replace('<axis', LIMIT)
     pairs = self_pairs(Robot.from_urdf(text))
     assert pairs.allowed == ({('a', 'c'): ADJACENT} if adjacent else {})

@@ -133,7 +133,6 @@ def test_unknown_frames_of_a_support_polygon_are_refused(small):
 
 
 def test_humanoid_reaching_ahead_keeps_its_center_of_mass_in_the_support_polygon(load):
-    """The humanoid stands on both feet, one of them raised."""
     robot = load('talos', 'freeflyer')
     judge, start = TreeJudge(robot.urdf, 'freeflyer'), robot.to_joints(robot.neutral)
     generator, soles = np.random.default_rng(3), ('left_sole_link', 'right_sole_link')

@@ -29,8 +29,6 @@ CASES = [pytest.param((make, name, relative), id=f'{kind}-{i}-{name}-{"relative"
 EQUALITY_BOUNDS = {
     'angle_between_vectors': [0, np.pi], 'frame_orientation': [0], 'gaze_angle': [0, np.pi],
     'point_to_line_distance': [0], 'point_to_point_distance': [0]}
-
-
 NAN = np.nan
 # malformed values of each type of field
 MALFORMED = {

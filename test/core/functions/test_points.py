@@ -46,7 +46,6 @@ DRAKE_FUNCTIONS = {
 
 @pytest.mark.parametrize('kind', DRAKE_FUNCTIONS)
 def test_point_distances_equal_those_of_drake(kind):
-    """Drake's distances are squared."""
     rows = drake(kind)
     assert len(rows) == 6
     for args, at, value, gradient in rows:

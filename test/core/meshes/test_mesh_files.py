@@ -21,7 +21,6 @@ BIND_MATERIALS = (
 
 @pytest.fixture(autouse=True)
 def empty_cache(monkeypatch, tmp_path):
-    """Set an empty cache folder for each test."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
 
 

@@ -186,7 +186,6 @@ def test_hull_with_a_vertex_of_many_neighbours_contains_all_points(segments, ape
 
 # -- the cache ------------------------------------------------------------------------------
 
-
 @pytest.mark.parametrize('content', [b'', b'no zip', b'PK\3\4' + b'\0' * 40])
 def test_arrays_are_cached_on_disk_and_corrupt_files_are_replaced(empty_cache, content):
     points, key = np.arange(6.0).reshape(2, 3), cache.digest(content)

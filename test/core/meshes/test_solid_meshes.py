@@ -12,7 +12,6 @@ from ros2_ik.core.scene import HalfSpace, Mesh, Plane, Scene, SceneObject
 
 
 def hollow_ball(outer, inner):
-    """Return a sphere with a spherical cavity."""
     hollow = trimesh.creation.icosphere(2, inner)
     hollow.invert()
     return trimesh.util.concatenate([trimesh.creation.icosphere(2, outer), hollow])

@@ -271,7 +271,6 @@ class Model:
 
 
 def apply_change(scene, operation, id, link, frame, pose_in_frame):
-    """Apply an operation to the scene."""
     item = SceneObject(id, [BOX], pose_in_frame, {'s': R})
     return {'add': lambda: scene.add(item, frame, AT),
             'move': lambda: scene.move(id, pose_in_frame, frame, AT),
