@@ -116,7 +116,6 @@ def set_parameter() -> Callable[[Any, str, float], None]:
 
 @pytest.fixture
 def planar_arm(tmp_path: Path) -> Path:
-    """Return the URDF file of PLANAR_ARM."""
     path = tmp_path / 'planar arm.urdf'
     path.write_text(PLANAR_ARM)
     return path

@@ -105,7 +105,7 @@ def include_arguments(group):
     return dict(include.launch_arguments)
 
 
-def test_demo_starts_the_mock_robot():
+def test_demo_launch_starts_the_mock_robot():
     context, actions = call_function('demo.launch.py', 'make_all', robot='ur5', control='mock')
     (package, program, arguments), = node_commands(context, actions)
     assert (package, program) == ('ros2_ik', 'mock_robot')
@@ -137,7 +137,7 @@ def test_missing_packages_are_named_with_the_install_command(monkeypatch, values
         call_function('demo.launch.py', 'make_all', robot='panda', **values)
 
 
-def test_demo_starts_ros2_control(monkeypatch):
+def test_demo_launch_starts_ros2_control(monkeypatch):
     monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')
     context, actions = call_function('demo.launch.py', 'make_all', robot='panda',
                                      control='ros2_control')
@@ -153,7 +153,7 @@ def test_demo_starts_ros2_control(monkeypatch):
     assert arguments['robot'] == arguments['controllers'] == 'panda'
 
 
-def test_demo_starts_rviz(monkeypatch):
+def test_demo_launch_starts_rviz(monkeypatch):
     """Its fixed frame is the root frame of the robot, and it finds the meshes."""
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
     monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')

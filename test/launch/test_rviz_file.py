@@ -10,7 +10,7 @@ FILE = Path(__file__).parents[2] / 'config' / 'ros2_ik.rviz'
 CONFIG = yaml.safe_load(FILE.read_text(encoding='utf-8'))['Visualization Manager']
 
 
-def test_displays_subscribe_to_the_topics_of_the_node():
+def test_rviz_displays_subscribe_to_the_topics_of_the_node():
     topics = {}
     for display in CONFIG['Displays']:
         package, _, kind = display['Class'].partition('/')

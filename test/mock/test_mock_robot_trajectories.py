@@ -42,7 +42,7 @@ def cubic(t, T, p, v, end, w):
     return p + v * t + c * t**2 + d * t**3, v + 2 * c * t + 3 * d * t**2
 
 
-def test_positions_alone_are_interpolated_linearly(mock, home):
+def test_trajectory_of_positions_is_interpolated_linearly(mock, home):
     states = mock.move(TOPIC, trajectory(ARM, (0.4, shifted(0.2)), (0.8, shifted(0.1))))
     assert_follows(states, lambda t: (0.5 * t, 0.5), 0.4)
     assert_follows(states, lambda t: (
@@ -51,7 +51,7 @@ def test_positions_alone_are_interpolated_linearly(mock, home):
     assert not any(states[-1].velocity)
 
 
-def test_points_with_accelerations_are_interpolated_by_quintics(mock, home):
+def test_trajectory_with_accelerations_is_interpolated_by_quintics(mock, home):
     still = [0.0] * 7
     states = mock.move(TOPIC, trajectory(ARM, (0.4, shifted(0.2), still, still),
                                          (0.8, shifted(0.4), still, still)))

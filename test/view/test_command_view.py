@@ -75,7 +75,7 @@ def test_port_in_use_is_refused(capsys, free_port):
     (['panda', '--problem', 'no_file.yaml'], "'no_file.yaml': No such file"),
     (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame'),
 ])
-def test_malformed_arguments_are_refused(capsys, arguments, reason):
+def test_malformed_arguments_of_view_are_refused(capsys, arguments, reason):
     pytest.importorskip('viser')
     assert reason in refusal(capsys, *arguments)
 

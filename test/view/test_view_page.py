@@ -97,7 +97,7 @@ def test_stop_precedes_waiting_jobs_and_drops_motions(page):
     assert done == ['stop', *range(1000)]
 
 
-def test_exception_is_reported_and_the_page_continues(page, capsys):
+def test_exception_of_a_job_is_reported_and_the_page_continues(page, capsys):
     page.worker.post(lambda: 1 / 0)
     wait_for_jobs(page)
     assert 'ZeroDivisionError' in page.session.status

@@ -135,7 +135,7 @@ def test_object_moved_into_the_solution_by_another_client_is_avoided(session, ho
 
 
 def test_status_shows_the_largest_joint_change_from_the_current_configuration(session, home):
-    for fraction in np.linspace(0, 1, 20):    # each answer near the last one
+    for fraction in np.linspace(0, 1, 20):    # each answer is near the previous one
         session.drag(TIP, shifted(home, 0.1 * fraction, 0.3 * fraction))
     changes = np.abs(session.answer.q - session.arm.q)
     joint = session.robot.joints[int(changes.argmax())].name

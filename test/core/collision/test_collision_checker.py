@@ -196,8 +196,8 @@ def test_robots_without_movable_geometry_have_no_contacts(small):
 # -- narrow gaps --------------------------------------------------------------------------
 
 @pytest.mark.parametrize('size', [1e-3, 1.0])
-@pytest.mark.parametrize('far', [0.0, 1500.0])
-def test_collides_and_in_collision_agree_at_narrow_gaps(size, far):
+@pytest.mark.parametrize('position', [0.0, 1500.0])
+def test_collides_and_in_collision_agree_at_narrow_gaps(size, position):
     """At gaps below 1 um either result is valid, but both functions must agree."""
     robot = Robot.from_urdf(
         '<robot name="r"><link name="base"/><link name="rod"><collision><geometry>'
@@ -205,10 +205,10 @@ def test_collides_and_in_collision_agree_at_narrow_gaps(size, far):
         '<joint name="x" type="prismatic"><parent link="base"/><child link="rod"/>'
         '<limit lower="-5" upper="5000" velocity="1" effort="1"/></joint></robot>')
     checker = CollisionChecker(robot, Scene(robot).add(
-        SceneObject('post', [Box([size] * 3)], pose((far, 0, 0)))))
+        SceneObject('post', [Box([size] * 3)], pose((position, 0, 0)))))
     collisions = 0
     for gap in np.geomspace(1e-9, 1e-4, 100):
-        q = robot.to_q({'x': far - size - gap})
+        q = robot.to_q({'x': position - size - gap})
         found = checker.in_collision(q)
         assert pairs(found) == ({frozenset(('rod', 'post'))} if checker.collides(q) else set())
         assert all(contact.depth >= 0 for contact in found) and not (found and gap > 1.1e-6)
@@ -229,7 +229,7 @@ def test_checker_restricted_to_one_pair_reports_no_other_pair(load):
         checker.only('panda_hand', 'colum')
 
 
-def test_scene_of_another_robot_is_refused(load):
+def test_checker_with_scene_of_another_robot_is_refused(load):
     with pytest.raises(InvalidSceneError):
         CollisionChecker(load('panda'), Scene(load('ur5')))
 

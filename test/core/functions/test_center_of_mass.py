@@ -57,7 +57,7 @@ def test_center_of_mass_of_fixed_links_is_constant(small):
     assert J.shape == (3, 0) and value.shape == (3,)
 
 
-def test_robots_without_mass_are_refused(small):
+def test_center_of_mass_of_robots_without_mass_is_refused(small):
     with pytest.raises(InvalidConstraintError, match="no moving link of robot 'small' has a mass"):
         CenterOfMass().joints(small('all_fixed'))
     massless = Robot.from_urdf('<robot name="r"><link name="a"/></robot>', root_joint='freeflyer')

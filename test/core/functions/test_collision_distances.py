@@ -51,7 +51,7 @@ def test_minimum_distance_is_the_cutoff_if_no_pair_is_near():
     assert MinimumDistance(CollisionChecker(robot, far)).joints(robot) == {'turn'}
 
 
-def test_checker_of_another_robot_is_refused(panda_world, load):
+def test_minimum_distance_with_checker_of_another_robot_is_refused(panda_world, load):
     with pytest.raises(InvalidConstraintError, match='another robot'):
         IKProblem(load('ur5'), constraints=[Constraint(MinimumDistance(panda_world[1]), 0.01)])
 

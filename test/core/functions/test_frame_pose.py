@@ -14,7 +14,7 @@ from ros2_ik.core.errors import InvalidConstraintError, InvalidTargetError
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32), relative=st.booleans())
-def test_pose_value_equals_that_of_scipy(small, seed, relative):
+def test_frame_pose_equals_that_of_scipy(small, seed, relative):
     robot, generator = small('two_arms', 'freeflyer'), np.random.default_rng(seed)
     at = Configuration(robot, robot.random_q(generator))
     other = 'right_hand' if relative else None
@@ -29,12 +29,12 @@ def test_pose_value_equals_that_of_scipy(small, seed, relative):
 
 @pytest.mark.parametrize('reference', [
     np.eye(4).tolist(), pin.SE3.Identity(), np.eye(4, dtype=int), np.eye(8)[::2, ::2]])
-def test_references_are_read_from_lists_se3_or_arrays(small, reference):
+def test_reference_of_a_frame_pose_is_read_from_list_se3_or_array(small, reference):
     value = FramePose('tip', reference).value(Configuration(small('scara')))
     np.testing.assert_allclose(value, [0.7, 0, 0.3, 0, 0, 0], atol=1e-15)
 
 
-def test_rounded_rotation_is_replaced_by_the_nearest_rotation(small):
+def test_rounded_rotation_of_a_reference_is_replaced_by_the_nearest_rotation(small):
     """References from text files often have six digits."""
     exact = pose((0.1, 0.2, 0.3), (0.3, 0.4, 0.5))
     error = FramePose('body', exact.round(6)).value(
@@ -59,7 +59,7 @@ def matrix(**entries):
     (np.diag([2.0, 2, 2, 1]), ['determinant', '8']), (np.diag([0.0, 0, 0, 1]), ['rotation']),
     (np.eye(3), ['4x4', '(3, 3)']), (None, ['4x4']), ('pose', ['4x4']), ([[1, 2], [3]], []),
     (np.eye(4) * 1j, ['tip']), ([[10**400] * 4] * 4, ['tip'])])
-def test_malformed_references_are_refused(reference, message_parts):
+def test_malformed_references_of_a_frame_pose_are_refused(reference, message_parts):
     with pytest.raises(InvalidTargetError) as caught:
         FramePose('tip', reference)
     for part in [*message_parts, 'tip']:
@@ -113,7 +113,7 @@ def test_logarithm_of_half_a_turn_has_either_sign(axis):
     ({'axes': 'xx'}, "axes is 'xx'; valid: x, y, z, xy"), ({'axes': None}, 'axes is None'),
     ({'axes': 'z', 'form': 'chord'}, "axes is 'z'.* chord .*valid: 'xyz'"),
     ({'form': 'quaternion'}, "form is 'quaternion'; valid: vector, angle")])
-def test_unknown_axes_and_forms_are_refused_by_name(arguments, message):
+def test_unknown_axes_and_forms_of_an_orientation_are_refused(arguments, message):
     with pytest.raises(InvalidConstraintError, match=message):
         FrameOrientation('body', **arguments)
 

@@ -73,11 +73,11 @@ def case(request, robot_of):
     return make(robot, frame, other if relative else None), at
 
 
-def test_each_kind_has_samples():
+def test_each_function_kind_has_samples():
     assert set(SAMPLES) == set(function_kinds())
 
 
-def test_registering_a_kind_twice_is_refused():
+def test_registering_a_function_kind_twice_is_refused():
     with pytest.raises(InvalidOptionError, match="'gaze_angle' is registered for .*GazeAngle; ch"):
         @register_function('gaze_angle')
         class Another(KinematicFunction):
@@ -92,7 +92,7 @@ def test_signature_of_each_function_kind_shows_plain_types(kind):
 
 
 @pytest.mark.parametrize('case', CASES, indirect=True)
-def test_jacobians_agree_with_finite_differences(case):
+def test_jacobians_of_functions_agree_with_finite_differences(case):
     function, at = case
     value, J = function.evaluate(at)
     bound = function.bind(at.robot)
@@ -147,7 +147,7 @@ def test_functions_have_their_kind_and_distinct_labels(kind, robot_of):
 
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_unknown_frames_are_refused(kind, robot_of):
+def test_unknown_frames_of_functions_are_refused(kind, robot_of):
     robot = robot_of('panda')
     for make in SAMPLES[kind]:
         for frames in (('nowhere', None), ('panda_hand', 'nowhere')):
@@ -159,7 +159,7 @@ def test_unknown_frames_are_refused(kind, robot_of):
 
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_malformed_field_is_refused_with_its_name(kind, robot_of):
+def test_malformed_field_of_a_function_is_refused_with_its_name(kind, robot_of):
     function = SAMPLES[kind][0](robot_of('panda'), 'panda_hand', 'panda_link3')
     for name, field in spec_fields(type(function)).items():
         for value in malformed_values(field):

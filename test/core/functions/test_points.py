@@ -88,7 +88,7 @@ def test_polyhedron_with_wrong_columns_and_flat_region_are_refused():
 
 @pytest.mark.parametrize('kind', [1, 2])
 @pytest.mark.parametrize('axis', [(1, 1, 1), (0, 0, 1), (1, 1, 0)])
-def test_gradient_of_a_region_is_finite_on_its_axis(kind, axis):
+def test_gradient_of_a_region_distance_is_finite_on_the_axis(kind, axis):
     robot = Robot.load('panda')
     at = Configuration(robot)
     point = at.transform('panda_hand')[:3, 3]

@@ -29,7 +29,7 @@ def test_user_function_has_the_value_and_jacobian_of_the_callable(small, name, r
         np.testing.assert_array_equal(at.q, q)
 
 
-def test_callable_may_reuse_its_result_array(small):
+def test_callable_of_a_user_function_may_reuse_its_result_array(small):
     buffer = np.zeros(3)
 
     def tip_in_buffer(at):
@@ -45,7 +45,7 @@ def test_callable_may_reuse_its_result_array(small):
     (1, r'of shape \(3,\), not \(\)'), (np.zeros((3, 1)), 'shape'),
     (None, "'odd' is None; is a return"), ('abc', "'odd' must be"),
     ((1, 2, np.nan), "'odd' is not finite"), ((1j, 2, 3), "'odd'")])
-def test_malformed_values_are_refused(small, result, message):
+def test_malformed_values_of_a_user_function_are_refused(small, result, message):
     at = Configuration(small('scara'))
     with pytest.raises(InvalidConstraintError, match=message):
         UserFunction(lambda at: result, 3, name='odd').value(at)
@@ -56,13 +56,13 @@ def test_malformed_values_are_refused(small, result, message):
 @pytest.mark.parametrize('result, message', [
     (np.zeros((3, 5)), r"Jacobian of user function 'odd' must be of shape \(3, 4\)"),
     (np.full((3, 4), np.nan), 'Jacobian .* not finite'), (None, 'Jacobian')])
-def test_malformed_jacobians_are_refused(small, result, message):
+def test_malformed_jacobians_of_a_user_function_are_refused(small, result, message):
     function = UserFunction(tip, 3, lambda at: result, name='odd')
     with pytest.raises(InvalidConstraintError, match=message):
         function.jacobian(Configuration(small('scara')))
 
 
-def test_malformed_arguments_are_refused(small):
+def test_malformed_arguments_of_a_user_function_are_refused(small):
     for arguments in ((None,), ('tip',), (tip, 0), (tip, -1), (tip, True), (tip, []), (tip, 'x'),
                       (tip, [3]), (tip, ['x', 'x']), (tip, 2.5), (tip, 3, 'J'),
                       (tip, 3, None, []), (tip, 3, None, 'elbow')):

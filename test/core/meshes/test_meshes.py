@@ -141,7 +141,7 @@ def test_mesh_files_are_read_and_scaled(kind, tmp_path):
 
 
 @pytest.mark.parametrize('scale', [[1, 0, 1], np.nan, [1, 2], 'large'])
-def test_malformed_scales_are_refused(scale):
+def test_malformed_scales_of_a_mesh_file_are_refused(scale):
     with pytest.raises(InvalidSceneError, match='scale of a mesh'):
         Mesh.from_file(link_meshes()[0], scale)
 

@@ -102,7 +102,7 @@ def test_q_is_read_only_and_results_are_copies(small):
     assert at.transform('tip')[0, 3] != 99.0 and at.jacobian('tip')[0, 0] != 99.0
 
 
-def test_refused_update_changes_nothing(small):
+def test_refused_update_of_a_configuration_changes_nothing(small):
     at = Configuration(small('scara'), [0.1, 0.2, 0.0, 0.3])
     T = at.transform('tip')
     for wrong in ([1.0], [np.nan] * 4, {'ghost': 1.0}):

@@ -102,7 +102,7 @@ def test_malformed_inertias_are_refused(original, malformed):
         Robot.from_urdf(replaced(original, f'{key}"{malformed}"'))
 
 
-def test_missing_file_is_named(tmp_path):
+def test_missing_urdf_file_is_refused_by_name(tmp_path):
     with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
         Robot.from_urdf(tmp_path / 'nothing.urdf')
     with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
@@ -137,7 +137,7 @@ def test_absent_limits_cause_a_warning(kind, given):
     assert "'k'" not in warning
 
 
-def test_numbers_with_line_breaks_are_read(capfd):
+def test_urdf_numbers_with_line_breaks_are_read(capfd):
     """As in Unitree's hand URDFs, whose inertias urdfdom drops."""
     text = urdf(joint('j', 'continuous', 'a', 'b', xyz=(1, 2, 3), axis=X))
     given = Robot.from_urdf(text)
@@ -150,7 +150,7 @@ def test_numbers_with_line_breaks_are_read(capfd):
     assert capfd.readouterr().err == ''
 
 
-def test_soft_limits_narrow_the_limits():
+def test_soft_limits_of_a_joint_narrow_its_limits():
     text = replaced('<axis', '<safety_controller soft_lower_limit="-0.4" soft_upper_limit="9" '
                     'k_position="1" k_velocity="1"/><axis')
     joint_ = Robot.from_urdf(text).joints[0]
@@ -159,7 +159,7 @@ def test_soft_limits_narrow_the_limits():
 
 @pytest.mark.parametrize('axis', ['<axis/>', '<axis name="a"/>', ''])
 @pytest.mark.parametrize('kind', ['prismatic', 'continuous'])
-def test_default_axis_is_x(kind, axis):
+def test_default_joint_axis_is_x(kind, axis):
     """Pinocchio reads an axis without xyz as 0 0 0, for which the Jacobian would be zero."""
     mimic = joint('k', kind, 'b', 'c', axis=X, mimic=('j', 2.0, 0.1), limits=(-9.0, 9.0))
     text = urdf(joint('j', kind, 'a', 'b', xyz=(0.1, 0.2, 0.3), axis=X), mimic)

@@ -60,7 +60,7 @@ def distance_outside(hull, points):
 
 
 @pytest.mark.parametrize('name', ROBOTS)
-def test_geometry_is_at_the_poses_of_pinocchio(name, load):
+def test_collision_geometry_is_at_the_poses_of_pinocchio(name, load):
     robot = load(name)
     geometry = robot_geometry(robot)
     model = pin.buildModelFromXML(robot.urdf, mimic=True)

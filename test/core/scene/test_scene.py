@@ -85,14 +85,14 @@ NAN_POSE = np.full((4, 4), nan)
     (lambda: AttachedObject(CUP, 'left_hand', [3]), 'touch_links'),
     (lambda: Scene('panda'), "'panda'"),
 ])
-def test_malformed_objects_are_refused(make, message):
+def test_malformed_scene_objects_are_refused(make, message):
     with pytest.raises(InvalidSceneError, match=message):
         make()
 
 
 # -- frames -------------------------------------------------------------------------------
 
-def test_objects_and_subframes_are_frames():
+def test_frame_pose_is_found_for_objects_subframes_links_and_joints():
     scene = WITH_CUP.with_frames({'camera': P})
     assert scene.frame_pose(None) == pin.SE3.Identity()
     assert scene.frame_pose('cup') == Q
@@ -127,7 +127,7 @@ def test_unknown_frame_is_refused_with_similar_names(frame, similar):
 
 # -- colours ------------------------------------------------------------------------------
 
-def test_colours_of_objects_can_be_set_and_removed():
+def test_colours_of_objects_are_set_and_removed():
     both = HELD.add(SceneObject('cup', [BALL])).with_color('cup', (0, 0, 1, 0.5))
     assert both.objects['cup'].color == both.attached['cup'].object.color == BLUE
     assert WITH_CUP.with_color('cup', None).objects['cup'].color is None
@@ -174,7 +174,7 @@ REFUSED_CHANGES = [
 
 
 @pytest.mark.parametrize(('change', 'error', 'message'), REFUSED_CHANGES)
-def test_malformed_changes_are_refused_and_change_nothing(change, error, message):
+def test_malformed_changes_of_a_scene_are_refused_and_change_nothing(change, error, message):
     scene = HELD.add(SceneObject('box', [BOX, BALL], P))
     before = pickle.dumps(scene)
     with pytest.raises(error, match=message):
@@ -284,7 +284,7 @@ def apply_change(scene, operation, id, link, frame, pose_in_frame):
 
 @settings(max_examples=150)
 @given(operations)
-def test_random_changes_agree_with_a_model(steps):
+def test_random_changes_of_a_scene_agree_with_a_model(steps):
     scene, model, versions = EMPTY, Model(), {EMPTY.version: EMPTY}
     for operation, id, link, frame, index in steps:
         expected, old, before = (model.apply(operation, id, link, frame, POSES[index]), scene,
@@ -316,9 +316,9 @@ def assert_equals_model(scene, model):
 
 @settings(max_examples=60)
 @given(operations, operations)
-def test_rebased_changes_equal_changes_made_later(mine, theirs):
+def test_rebased_changes_equal_changes_applied_to_the_newer_scene(own_changes, other_changes):
     """The two sequences of changes concern different objects."""
-    common = ({id for _, id, *_ in mine} & {id for _, id, *_ in theirs})
+    common = ({id for _, id, *_ in own_changes} & {id for _, id, *_ in other_changes})
     base = EMPTY.add(SceneObject('given', [BOX], POSES[0]))
 
     def after(scene, steps):
@@ -330,8 +330,8 @@ def test_rebased_changes_equal_changes_made_later(mine, theirs):
             except IKError:
                 continue
         return scene
-    own, other = after(base, mine), after(base, theirs)
-    assert own.rebased(base, other) == after(other, mine)
+    own, other = after(base, own_changes), after(base, other_changes)
+    assert own.rebased(base, other) == after(other, own_changes)
     assert own.rebased(base, base) is own and base.rebased(base, other) == other
 
 

@@ -146,7 +146,7 @@ def test_malformed_scene_file_is_refused_with_the_position(text, message):
         load_scene(text, ROBOT)
 
 
-def test_yaml_tags_create_no_python_objects():
+def test_yaml_tags_in_a_scene_file_are_refused():
     with pytest.raises(InvalidSceneError, match='not valid YAML'):
         load_scene('objects: !!python/object/apply:os.getcwd []', ROBOT)
 
