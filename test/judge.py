@@ -82,7 +82,6 @@ class FileJudge(Limits):
     def __init__(self, text):
         super().__init__(text)
         import yourdfpy  # not at the top: conftest.py imports this file also without yourdfpy
-        # yourdfpy wants a limit where the URDF gives none; FK does not look at it
         self.urdf = yourdfpy.URDF.load(io.BytesIO(text.encode()), load_meshes=False,
                                        build_scene_graph=True)
 

@@ -160,7 +160,7 @@ def test_joint_position_and_velocity_limits_hold(name, option):
 
 def test_example_runs_as_a_script():
     name, option = 'biped_bends_knees', 'freeflyer'
-    package = Path(ros2_ik.__file__).parents[1]     # its kernels are compiled already
+    package = Path(ros2_ik.__file__).parents[1]     # with compiled kernels
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join([str(package), *sys.path])}
     process = subprocess.run([sys.executable, str(EXAMPLES[name]), *option.split()], text=True,
                              capture_output=True, env=environment, timeout=60)

@@ -94,7 +94,7 @@ def domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def in_domain(domain: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put this process and its children into the domain of the demo."""
+    """Set the ROS domain of this process and its children to that of the demo."""
     for name, value in (LOCALHOST_ONLY | {'ROS_DOMAIN_ID': domain}).items():
         monkeypatch.setenv(name, value)
 

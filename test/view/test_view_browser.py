@@ -123,7 +123,7 @@ def test_dragged_gizmo_is_solved_and_the_robot_moves_to_its_pose(page, tab):
 
 
 def test_typed_position_sets_the_target(page, tab):
-    x = float(np.round(target_of(page)[0, 3], 4))    # as the page shows it
+    x = float(np.round(target_of(page)[0, 3], 4))    # rounded as on the page
     tab.evaluate(f"""(() => {{
         const field = [...document.querySelectorAll('input')].find(
             each => parseFloat(each.value) === {x!r});

@@ -142,7 +142,7 @@ def test_functions_have_their_kind_and_distinct_labels(kind, robot_of):
     for make in SAMPLES[kind]:
         function = make(robot_of('panda'), 'panda_hand', None)
         assert type(function) is function_kinds()[kind] and function.kind == kind
-        assert kind in str(function) or str(function) == function.name   # of UserFunction
+        assert kind in str(function) or str(function) == function.name   # UserFunction
         assert len(set(function.labels)) == len(function.labels)
 
 

@@ -20,7 +20,7 @@ from ros2_ik.core.errors import (
 
 
 def test_limits_of_mimic_joints_are_mapped_to_the_leader(small):
-    """B = -a/2 + .1 in +-2; c = -a + .1 in [-.3, .6]: a in [-.5, .4]."""
+    """The limits of c = -a + 0.1, which are [-0.3, 0.6], restrict a to [-0.5, 0.4]."""
     robot = small('mimic_chain')
     assert robot.lower == pytest.approx([-0.5, -2.0])
     assert robot.upper == pytest.approx([0.4, 2.0])

@@ -36,7 +36,7 @@ EXAMPLES = {
 
 
 def distance(shape, x):
-    """Return the signed distance of a shape to a point by coal."""
+    """Return the signed distance of a point from a shape by coal [m]."""
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     coal.distance(shape.geometry, coal.Transform3s.Identity(), coal.Capsule(1e-6, 1e-9),
                   coal.Transform3s(np.eye(3), x), request, result)
