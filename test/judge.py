@@ -200,7 +200,7 @@ def check(judge, solution, targets, start=None, locked=()):
     check_if_success(judge, solution, targets, start, locked)
 
 
-def claims(judge, solution, targets, start=None, locked=()):
+def check_if_success(judge, solution, targets, start=None, locked=()):
     """Assert that a solution is valid if it reports success; `targets` as in `check`."""
     if not solution.success:
         assert solution.q is None and solution.joints is None

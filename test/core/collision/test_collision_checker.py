@@ -107,7 +107,7 @@ def test_collisions_of_all_kinds_of_joints_equal_those_of_fcl(name, root):
                                       nearby_pose(generator)))
     frames = TreeJudge(robot.urdf, root)
     judge = FclJudge(robot, frames, floating=root != 'fixed').surround(scene)
-    judge.leave_out(self_pairs(robot).guessed)
+    judge.exclude(self_pairs(robot).guessed)
     assert compare_with_judge(CollisionChecker(robot, scene, 'hull'), judge, 100) > 2
 
 
@@ -116,7 +116,7 @@ def test_collisions_of_all_kinds_of_joints_equal_those_of_fcl(name, root):
                                    '<capsule radius="0.05" length="0.1"/>'])
 def test_shapes_with_nearly_equal_centres_collide(shape):
     """Coal fails at these poses unless contacts are requested."""
-    robot = solid('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
     generator = np.random.default_rng(0)
     corners = 0.15 * np.array(list(itertools.product((-1, 1), repeat=3)))
     others = [Box([0.3] * 3), Sphere(0.2), Cylinder(0.2, 0.4), Cone(0.2, 0.4),
@@ -248,7 +248,7 @@ def test_distance_of_a_mesh_is_that_of_its_hull_until_it_has_convex_parts(
     monkeypatch.setattr('ros2_ik.core.collision.distance_check.PARTS_CHECK_PERIOD', 0.0)
     torus = trimesh.creation.torus(radius, 0.05, 20, 14)
     ring = Mesh(np.array(torus.vertices), np.array(torus.faces))
-    robot = solid('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))
     scene = Scene(robot).attach(SceneObject('tool', [ring]), 'tip')
     at = robot.model.createData()
     pin.framesForwardKinematics(robot.model, at, robot.neutral)

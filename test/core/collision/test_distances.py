@@ -53,8 +53,8 @@ def at_pose(robot, T):
 
 def plane_distance(shape, T, other, T_other, n):
     """Return the distance between the support planes perpendicular to n."""
-    reach = height(shape, T[:3, :3].T @ n) + n @ T[:3, 3]
-    nearest = -height(other, -T_other[:3, :3].T @ n) + n @ T_other[:3, 3]
+    reach = support(shape, T[:3, :3].T @ n) + n @ T[:3, 3]
+    nearest = -support(other, -T_other[:3, :3].T @ n) + n @ T_other[:3, 3]
     return nearest - reach
 
 
@@ -179,7 +179,7 @@ GRADIENT_ROBOTS = [('mimic_chain', 'fixed'), ('nested', 'fixed'), ('two_arms', '
 @pytest.mark.parametrize(('name', 'root'), GRADIENT_ROBOTS)
 def test_gradients_agree_with_finite_differences_on_all_kinds_of_joints(name, root):
     """Except at kinks, where the nearest features change."""
-    robot, generator = solid(name, root), np.random.default_rng(1)
+    robot, generator = shaped_robot(name, root), np.random.default_rng(1)
     scene = Scene(robot)
     for i, shape in enumerate((Box([0.2, 0.3, 0.25]), Sphere(0.15), Capsule(0.08, 0.3))):
         scene = scene.add(SceneObject(f'thing {i}', [shape],

@@ -30,7 +30,7 @@ def test_padding_reduces_the_distance_of_a_link_to_objects(gap, padding):
 
 def test_padding_does_not_apply_between_links():
     """MoveIt also pads links only against objects."""
-    robot = solid('two_arms', shapes={'left_hand': BALL, 'right_hand': BALL}, xyz=(0, 0, 0))
+    robot = shaped_robot('two_arms', shapes={'left_hand': BALL, 'right_hand': BALL}, xyz=(0, 0, 0))
     without_srdf = Robot.from_urdf(robot.urdf)
     generator = np.random.default_rng(0)
     plain = CollisionChecker(without_srdf)

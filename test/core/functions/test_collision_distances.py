@@ -42,7 +42,7 @@ def test_minimum_distance_rows_are_the_nearest_pairs_in_order(panda_world):
 
 
 def test_minimum_distance_is_the_cutoff_if_no_pair_is_near():
-    robot = solid('one_joint', shapes={'tip': BALL})
+    robot = shaped_robot('one_joint', shapes={'tip': BALL})
     far = Scene(robot).add(SceneObject('ball', [Sphere(0.1)], pose((5, 0, 0))))
     for checker in (CollisionChecker(robot, far), CollisionChecker(robot)):
         f, J = MinimumDistance(checker, 0.3, 3).evaluate(Configuration(robot))
@@ -79,7 +79,7 @@ BALLS = {'left_hand': BALL, 'right_hand': BALL, 'chest': BALL}
 @pytest.fixture(scope='module')
 def two_arms():
     """Return a robot with spherical hands, and its checker with a spherical post."""
-    robot = solid('two_arms', shapes=BALLS, xyz=(0, 0, 0))
+    robot = shaped_robot('two_arms', shapes=BALLS, xyz=(0, 0, 0))
     scene = Scene(robot).add(SceneObject('post', [Sphere(0.2)], pose((0.6, 0.1, 0.6))))
     return robot, CollisionChecker(robot, scene)
 

@@ -30,7 +30,7 @@ def to_mesh(source, **options):
 
 def checker_among(*objects):
     """Return the checker of an arm with a sphere of 0.1 m, among objects at offsets from it."""
-    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
     scene = Scene(robot)
     for i, (shape, offset) in enumerate(objects):
         place = None if isinstance(shape, (HalfSpace, Plane)) else pose(
@@ -82,7 +82,7 @@ def test_damaged_mesh_is_solid(damage, tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     ring = trimesh.creation.torus(0.4, 0.15, 40, 20)
     mesh, draw, q = Mesh(*damaged(ring, damage)), np.random.default_rng(4), np.zeros(1)
-    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.01"/>'}, xyz=(0, 0, 0))
+    robot = shaped_robot('one_joint', shapes={'tip': '<sphere radius="0.01"/>'}, xyz=(0, 0, 0))
     counts, false_positives = {True: 0, False: 0}, 0
     assert not mesh.has_parts
     for offset in draw.uniform([-0.5, -0.5, -0.14], [0.5, 0.5, 0.14], (60, 3)):
