@@ -38,7 +38,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_matrix
 from ros2_ik.messages.scene_changes import changed_object, ConversionContext
 from ros2_ik.messages.shapes import read_octomap
-from ros2_ik.node.state.planning_scene import PlanningScene, transfer_scene
+from ros2_ik.node.state.planning_scene import transfer_scene
 
 SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3),
           ConvexHull(np.eye(4)[:, :3]), HalfSpace([0, 0, 1], 0.5), Plane([0, 1, 0], 0.5),
@@ -74,14 +74,6 @@ def extent(shape):
     shape.geometry.computeLocalAABB()
     box = shape.geometry.aabb_local
     return np.linalg.norm(np.maximum(-box.min_, box.max_))
-
-
-def test_exception_while_the_scene_is_shown_is_logged(panda):
-    parameters, lines = SimpleNamespace(meshes='exact', missing_meshes='skip'), []
-    scene = PlanningScene(parameters, None, None, SimpleNamespace(error=lines.append), None, None)
-    scene.on_change = lambda known: 1 / 0
-    scene._notify(SceneState(Scene(panda)))
-    assert lines == ['the scene cannot be shown: ZeroDivisionError: division by zero']
 
 
 @pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: shape.kind)
