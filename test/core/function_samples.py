@@ -51,8 +51,8 @@ def two_spheres(robot, a, b):
     held = SceneObject('held', [(Sphere(0.05), pose(P))])
     other = SceneObject('other', [(Sphere(0.1), pose(Q))])
     scene = Scene(robot).attach(held, a)
-    return CollisionChecker(robot, scene.add(other) if a == b else scene.attach(other, b)).only(
-        'held', 'other')
+    scene = scene.add(other) if a == b else scene.attach(other, b)
+    return CollisionChecker(robot, scene).for_pair('held', 'other')
 
 
 # robot: root joint, a frame, another frame

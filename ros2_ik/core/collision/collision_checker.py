@@ -76,11 +76,11 @@ class CollisionChecker:
     def __reduce__(self) -> tuple[object, ...]:
         return collision_checker, (self.robot, self.scene, *self._init_arguments)
 
-    def copied(self) -> 'CollisionChecker':
+    def copy(self) -> 'CollisionChecker':
         """Return a copy of this checker; the two share no mutable state."""
         return CollisionChecker(self.robot, self.scene, *self._init_arguments)
 
-    def only(self, first: str, second: str) -> 'CollisionChecker':
+    def for_pair(self, first: str, second: str) -> 'CollisionChecker':
         """Return a checker of one pair of links or objects, even if the scene allows contact."""
         return CollisionChecker(self.robot, self.scene, *self._init_arguments[:2], (first, second))
 
@@ -146,33 +146,33 @@ class CollisionChecker:
         for k in self._check.touching(q):
             pair = [self._pairs.items[i] for i in self._pairs.pairs[k]]
             # index in `pair` of the geometry that may be rigid with the frame
-            held = int(pair[0].joint == 0)
-            if pair[1 - held].joint > 0 or movers & robot.moving_joints(
-                    frame, self.scene.link_of(pair[held].name)):
+            index = int(pair[0].joint == 0)
+            if pair[1 - index].joint > 0 or movers & robot.moving_joints(
+                    frame, self.scene.link_of(pair[index].name)):
                 continue
             result = self._check.distance(k)
             points = np.array([result.getNearestPoint1(), result.getNearestPoint2()])
             depth = float(self._pairs.margins[k] - result.min_distance)
             # upper bound of the distances of the geometry's points from the frame's origin
-            farthest = math.dist(points[held], origin) + 2 * pair[held].geometry.aabb_radius
+            farthest = math.dist(points[index], origin) + 2 * pair[index].geometry.aabb_radius
             if depth > shift + turn * farthest:
                 found.append(Contact(*self._pairs.names[k], depth,
                                      tuple(points.mean(axis=0).tolist())))
         return deepest(found)
 
     def distances(self, at: Configuration | Array, influence: float = 0.1,
-                  most: int | None = None) -> Distances:
+                  max_count: int | None = None) -> Distances:
         """
-        Return the distances below `influence` [m] between geometries, at most the `most` nearest.
+        Return the `max_count` (None: all) smallest distances below `influence` [m] of geometries.
 
         Meshes without convex parts are replaced by their hulls (see `make_parts`).
         """
         reach = non_negative(influence, 'influence', InvalidOptionError, math.inf)
-        if most is not None:
-            most = whole(most, 'most', InvalidOptionError)
-        q, data, distance_check = self._q(at), self.robot.scratch_data(), self.distance_check
+        if max_count is not None:
+            max_count = whole(max_count, 'max_count', InvalidOptionError)
+        q, data, check = self._q(at), self.robot.scratch_data(), self.distance_check
         pin.computeJointJacobians(self.robot.model, data, q)
-        return distance_check.distances(data, distance_check.near_pairs.bounds_at(q), reach, most)
+        return check.distances(data, check.broad_phase.bounds_at(q), reach, max_count)
 
     def _q(self, at: Configuration | Array) -> Array:
         """Return q (nq,), or raise InvalidStateError."""
@@ -255,7 +255,7 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
     for name in number_of.keys() - links:
         others = [*number_of] if name in scene.attached else geometry.links
         checked[[number_of[other] for other in others], number_of[name]] = [
-            not _may_touch(scene, other, name) for other in others]
+            not _is_contact_allowed(scene, other, name) for other in others]
     # expand from names to their geometries, without pairs of geometries on the same joint
     numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
     joints = np.array([item.joint for item in items], dtype=np.intp)
@@ -270,7 +270,7 @@ def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tup
     return [pair for pair in found.checked | others if not scene.allowed.allowed(*pair)]
 
 
-def _may_touch(scene: Scene, one: str, other: str) -> bool:
+def _is_contact_allowed(scene: Scene, one: str, other: str) -> bool:
     if scene.allowed.allowed(one, other):
         return True
     # touch_links do not apply to a world object, which may have the id of an attached object

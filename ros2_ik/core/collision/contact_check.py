@@ -13,8 +13,8 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.collision.broad_phase import BroadPhase
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
-from ros2_ik.core.collision.near_pairs import NearPairs
 from ros2_ik.core.collision.pair_model import DISTANCE_REQUEST, PairModel
 
 TOLERANCE = 1e-6     # distance below which coal reports a contact [m]
@@ -40,7 +40,7 @@ class ContactCheck:
                 item.mesh.geometry  # noqa: B018
                 if item.joint > 0:
                     item.mesh.extremes  # noqa: B018
-        self._near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs,
+        self._broad_phase = BroadPhase(pairs.robot, pairs.items, pairs.pairs,
                                      np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
 
     def collides(self, q: Array) -> bool:
@@ -65,7 +65,7 @@ class ContactCheck:
     def _contacts(self, q: Array) -> Iterator[int]:
         """Yield the indices of the pairs in contact at q (nq,), likely and cheap pairs first."""
         # broad phase
-        near = self._near_pairs.at(q)
+        near = self._broad_phase.at(q)
         if not near:
             return
         pairs, data = self._pairs, self._pairs.robot.scratch_data()
@@ -104,17 +104,17 @@ class ContactCheck:
         """Return whether one geometry of pair k contains the other; their surfaces are apart."""
         i, j = self._pairs.pairs[k].tolist()
         one, other = self._pairs.items[i], self._pairs.items[j]
-        at, there = self._triangles.data.oMg[i], self._triangles.data.oMg[j]
+        T_one, T_other = self._triangles.data.oMg[i], self._triangles.data.oMg[j]
         if any(isinstance(item.geometry, coal.Plane) for item in (one, other)):
             return False
-        return _is_within(one, at, other, there) or _is_within(other, there, one, at)
+        return _is_within(one, T_one, other, T_other) or _is_within(other, T_other, one, T_one)
 
 
-def _is_within(inner: CollisionGeometry, at: pin.SE3, outer: CollisionGeometry,
-               there: pin.SE3) -> bool:
+def _is_within(inner: CollisionGeometry, T_inner: pin.SE3, outer: CollisionGeometry,
+               T_outer: pin.SE3) -> bool:
     """Return whether a body of `inner` is inside the mesh of `outer`; their surfaces are apart."""
     # coal treats shapes other than meshes as solid, and has already found no contact
     if outer.mesh is None:
         return False
-    to_outer = there.actInv(at)
+    to_outer = T_outer.actInv(T_inner)
     return outer.mesh.contains_any(inner.body_points @ to_outer.rotation.T + to_outer.translation)

@@ -9,9 +9,9 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.collision.broad_phase import BroadPhase, DistanceBounds
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.contacts import Contact, Distances
-from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import DISTANCE_REQUEST, follower_reduction, PairModel
 from ros2_ik.core.kernels.boxes import fill_distance_slopes
 
@@ -28,9 +28,9 @@ class DistanceCheck:
 
     def __init__(self, pairs: PairModel) -> None:
         # meshes without parts on disk
-        self._waiting = [item.mesh for item in pairs.items
+        self._unsplit_meshes = [item.mesh for item in pairs.items
                          if item.mesh is not None and not item.mesh.has_parts]
-        self._pairs, self._numbers = _of_parts(pairs)
+        self._pairs, self._owner_pairs = _of_parts(pairs)
         self._checked_at = time.monotonic()
         pairs = self._pairs
         # names of the objects moved last, and the result of `_items_of`
@@ -39,16 +39,16 @@ class DistanceCheck:
         self._poses = np.empty((len(pairs.items), 4, 4))
         # True if Pinocchio's model has an older pose of the item
         self._is_stale = np.zeros(len(pairs.items), dtype=bool)
-        self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
+        self.broad_phase = BroadPhase(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
         self._fill_slopes = fill_distance_slopes.run    # compile now
 
     def is_outdated(self) -> bool:
         """Return whether missing parts are now on disk; looks once per PARTS_CHECK_PERIOD."""
-        if not self._waiting or time.monotonic() < self._checked_at + PARTS_CHECK_PERIOD:
+        if not self._unsplit_meshes or time.monotonic() < self._checked_at + PARTS_CHECK_PERIOD:
             return False
         self._checked_at = time.monotonic()
-        return any(mesh.has_parts for mesh in self._waiting)
+        return any(mesh.has_parts for mesh in self._unsplit_meshes)
 
     def move(self, names: Sequence[str], poses: Array) -> None:
         """Move objects of the world, by name, to `poses` (k, 4, 4)."""
@@ -57,7 +57,7 @@ class DistanceCheck:
             self._moving = (names, *self._items_of(names))
         _, numbers, places, centres = self._moving
         of_items = poses[places]
-        self.near_pairs.place(numbers, of_items @ centres)
+        self.broad_phase.place(numbers, of_items @ centres)
         self._poses[numbers], self._is_stale[numbers] = of_items, True
 
     def _items_of(self, names: Sequence[str]) -> tuple[Indices, Indices, Array]:
@@ -68,7 +68,7 @@ class DistanceCheck:
                  if item.in_object is not None and item.name in index]
         numbers, places = np.array([each[:2] for each in found], dtype=np.intp).reshape(-1, 2).T
         in_object = np.reshape([T for _, _, T in found], (-1, 4, 4))
-        return numbers, places, in_object @ self.near_pairs.centres[numbers]
+        return numbers, places, in_object @ self.broad_phase.centres[numbers]
 
     def _place(self, data: pin.Data, pairs: Indices) -> pin.GeometryData:
         """Place items at the joint placements in `data`; skip moved objects outside `pairs`."""
@@ -84,9 +84,9 @@ class DistanceCheck:
     def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
         """Yield the deepest contact of each `touching` pair; `data` has joint placements at q."""
         placed = self._place(data, np.arange(len(self._pairs)))
-        least = self.near_pairs.bounds_at(q).lower_bounds
+        least = self.broad_phase.bounds_at(q).lower_bounds
         for number in touching:
-            parts = np.flatnonzero(self._numbers == number)
+            parts = np.flatnonzero(self._owner_pairs == number)
             # if rounding makes the bounds of all pairs of parts positive, take the nearest pair
             near = parts[least[parts] <= 0.0].tolist() or [int(parts[least[parts].argmin()])]
             found = [self._contact(k, placed) for k in near]
@@ -101,10 +101,10 @@ class DistanceCheck:
         depth = max(float(self._margins[k] - result.min_distance), 0.0)
         return Contact(*self._pairs.names[k], depth, tuple(point.tolist()))
 
-    def distances(self, data: pin.Data, at: PairsAt, reach: Array | float,
-                  most: int | None) -> Distances:
+    def distances(self, data: pin.Data, at: DistanceBounds, reach: Array | float,
+                  max_count: int | None) -> Distances:
         """
-        Return the distances below `reach`, one value or (p,) [m], at most the `most` nearest.
+        Return the distances below `reach`, one value or (p,) [m], at most the `max_count` nearest.
 
         `data` has joint placements and Jacobians at `at.q`. `at.lower_bounds` is set to the exact
         distance for each pair whose distance was computed.
@@ -119,7 +119,7 @@ class DistanceCheck:
         requests = placed.distanceRequests
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
         for k, least, limit in zip(near.tolist(), bounds[near].tolist(), reaches, strict=False):
-            # no later pair is among the `most` nearest
+            # no later pair is among the `max_count` nearest
             if least > farthest:
                 break
             requests[k] = DISTANCE_REQUEST
@@ -128,8 +128,8 @@ class DistanceCheck:
             computed.append(distance)
             if distance < limit:
                 insort(found, (distance, k))
-                if most is not None and len(found) >= most:
-                    del found[most:]
+                if max_count is not None and len(found) >= max_count:
+                    del found[max_count:]
                     farthest = found[-1][0]
         bounds[near[:len(computed)]] = computed
         # data.J has one dimension if the robot has one joint

@@ -104,23 +104,23 @@ def join_first(names: Sequence[str]) -> str:
 
 def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
     """Return pairs with at most one moving joint, and no link with geometry, between them."""
-    ways: dict[str, list[tuple[str, int]]] = {}
+    edges: dict[str, list[tuple[str, int]]] = {}
     for joint in robot.tree.joints.values():
         # floating and planar joints move links far apart: links joined by them are not adjacent
         cost = {'fixed': 0, 'floating': 2, 'planar': 2}.get(joint.kind, 1)
         for one, other in ((joint.parent, joint.child), (joint.child, joint.parent)):
-            ways.setdefault(one, []).append((other, cost))
+            edges.setdefault(one, []).append((other, cost))
     return {sorted_pair(link, other) for link in geometry.links
-            for other in _next_to(link, ways, set(geometry.links))}
+            for other in _adjacent_to(link, edges, set(geometry.links))}
 
 
-def _next_to(link: str, ways: dict[str, list[tuple[str, int]]], solid: set[str]) -> set[str]:
+def _adjacent_to(link: str, edges: dict[str, list[tuple[str, int]]], solid: set[str]) -> set[str]:
     """Return the `solid` links reached through non-solid links and at most one moving joint."""
     found, waiting = set(), [(link, '', 0)]
     # depth-first over links without geometry, counting moving joints
     while waiting:
         here, before, moved = waiting.pop()
-        for there, cost in ways.get(here, ()):
+        for there, cost in edges.get(here, ()):
             if there == before or moved + cost > 1:
                 continue
             if there in solid:

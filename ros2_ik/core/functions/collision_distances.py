@@ -69,7 +69,7 @@ class MinimumDistance(CheckedDistance):
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         f, J = np.full(self.rows, self.influence), np.zeros((self.rows, at.robot.nv))
-        found = self.checker.distances(at, self.influence, most=self.rows)
+        found = self.checker.distances(at, self.influence, max_count=self.rows)
         count = len(found.distance)
         f[:count], J[:count] = found.distance, found.jacobian
         return f, J
@@ -102,10 +102,10 @@ class PairDistance(CheckedDistance):
                                          f"'{self.second}'")
 
     def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
-        return checker.only(self.first, self.second)
+        return checker.for_pair(self.first, self.second)
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        found = self.checker.distances(at, np.inf, most=1)
+        found = self.checker.distances(at, np.inf, max_count=1)
         return found.distance, found.jacobian
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import CollisionChecker, Distances
-from ros2_ik.core.collision.near_pairs import PairsAt
+from ros2_ik.core.collision.broad_phase import DistanceBounds
 from ros2_ik.core.errors import UnknownObjectError
 from ros2_ik.core.kernels import velocity_rows as column
 from ros2_ik.core.kernels.velocity import SLACK
@@ -71,8 +71,8 @@ class DistanceConstraints:
     last call must be for the end that is used.
     """
 
-    _at_start: PairsAt      # lower bounds of the distances at the start of the step
-    _at_end: PairsAt        # lower bounds at the last end examined; at first those of `_at_start`
+    _at_start: DistanceBounds  # lower bounds of the distances at the start of the step
+    _at_end: DistanceBounds    # lower bounds at the last end examined; initially `_at_start`
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, gain: float,
                  push: float, dt: float,
@@ -109,7 +109,7 @@ class DistanceConstraints:
                                      tuple(objects))
         if names:
             if not self._is_owned:
-                self.set_scene(self._checker.copied(), velocities, owned=True)
+                self.set_scene(self._checker.copy(), velocities, owned=True)
             self._check.move(names, poses)
             self._has_moved = True
         self._set_velocities(velocities)
@@ -126,10 +126,10 @@ class DistanceConstraints:
         """Return the rows of pairs that are near each other at q, or approach each other fast."""
         # without bounds from an earlier step: compute all bounds from scratch
         if self._is_new:
-            self._at_end = at = self._check.near_pairs.bounds_at(q)
+            self._at_end = at = self._check.broad_phase.bounds_at(q)
             self._needed = np.full(len(at.lower_bounds), ROW_DISTANCE + FIRST_SPEED * self._dt)
         elif self._has_moved or not np.array_equal(q, self._at_end.q):
-            self._at_end = self._check.near_pairs.bounds_at(q, self._at_end)
+            self._at_end = self._check.broad_phase.bounds_at(q, self._at_end)
         self._at_start, self._last = self._at_end, self._next
         self._is_new = self._has_moved = False
         self._reach = (np.maximum(LOOKAHEAD * self._needed, ROW_DISTANCE) + self._margin
@@ -147,7 +147,7 @@ class DistanceConstraints:
         # distance. Joint velocities v, braked at half the acceleration limits a, close a gap with
         # gradient r by (r.v)^2 / (|r|.a), which is at most r.v times `stop` = max(|v| / a).
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)
-        self._at_end = self._check.near_pairs.bounds_at(end, self._at_start)
+        self._at_end = self._check.broad_phase.bounds_at(end, self._at_start)
         self._needed = steps * (self._at_end.max_decrease + self._object_motion)
         reach = self._needed + self._margin + self._object_motion
         new = (reach > self._reach) & (self._at_start.lower_bounds < reach)
@@ -156,11 +156,11 @@ class DistanceConstraints:
         self._reach = np.maximum(reach, self._reach)
         return self._find_rows()
 
-    def _distances(self, at: PairsAt, reach: Array, most: int | None) -> Distances:
+    def _distances(self, at: DistanceBounds, reach: Array, max_count: int | None) -> Distances:
         robot = self._checker.robot
         data = robot.scratch_data()
         pin.computeJointJacobians(robot.model, data, at.q)
-        return self._check.distances(data, at, reach, most)
+        return self._check.distances(data, at, reach, max_count)
 
     def _approach(self, names: tuple[str, str], normal: Array) -> float:
         """Return the speed [m/s] at which the objects' own motion closes the gap of a pair."""
@@ -222,7 +222,7 @@ class DistanceConstraints:
         # margin minus slack, or the smallest distance at the start if that is smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._at_end.q):
-            self._at_end = self._check.near_pairs.bounds_at(end, self._at_start)
+            self._at_end = self._check.broad_phase.bounds_at(end, self._at_start)
         # exact distances only if the lower bounds do not suffice
         if self._at_end.nearest >= least:
             return 0.0

@@ -74,7 +74,7 @@ def test_checker_is_thread_safe(load):
     robot, generator = load('ur5'), np.random.default_rng(6)
     checker = CollisionChecker(robot, scattered(robot).add(
         SceneObject('floor', [HalfSpace([0, 0, 1], -0.1)])))
-    checkers = checker, checker.only('forearm_link', 'floor')
+    checkers = checker, checker.for_pair('forearm_link', 'floor')
     states = [robot.random_q(generator) for _ in range(40)]
 
     def results(order):
@@ -222,11 +222,11 @@ def test_checker_restricted_to_one_pair_reports_no_other_pair(load):
     robot, scene = load('panda'), scene_with_column(load('panda'))
     checker = CollisionChecker(robot, scene.allow('panda_hand', 'column'))
     q = robot.to_q({'panda_joint2': 0.9, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
-    only = checker.only('panda_hand', 'column')
+    only = checker.for_pair('panda_hand', 'column')
     assert pairs(only.in_collision(q)) == {pair('panda_hand', 'column')}
     assert only.moving_joints == {f'panda_joint{i}' for i in range(1, 8)}
     with pytest.raises(UnknownNameError, match="'colum'.*'column'"):
-        checker.only('panda_hand', 'colum')
+        checker.for_pair('panda_hand', 'colum')
 
 
 def test_checker_with_scene_of_another_robot_is_refused(load):
@@ -254,7 +254,7 @@ def test_distance_of_a_mesh_is_that_of_its_hull_until_it_has_convex_parts(
     pin.framesForwardKinematics(robot.model, at, robot.neutral)
     box = SceneObject('box', [Box([0.06] * 3)],
                       pose(at.oMf[robot.model.getFrameId('tip')].translation))
-    checker = CollisionChecker(robot, scene.add(box)).only('box', 'tool')
+    checker = CollisionChecker(robot, scene.add(box)).for_pair('box', 'tool')
     assert not checker.collides(robot.neutral)
     assert checker.distances(robot.neutral).distance[0] < -0.05
     if made_by == 'checker':

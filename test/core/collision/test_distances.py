@@ -136,7 +136,7 @@ def test_distances_up_to_a_maximum_are_complete(load):
             found = checker.distances(q, reach)
             near = everything.distance[everything.distance < reach]
             assert found.distance == pytest.approx(near, abs=3e-6)
-            few = checker.distances(q, reach, most=3)
+            few = checker.distances(q, reach, max_count=3)
             assert few.distance == pytest.approx(near[:3], abs=3e-6)
             assert len(few.names) == len(few.jacobian) == len(few.normal) == min(3, len(near))
 

@@ -253,9 +253,9 @@ def test_changed_mesh_file_is_read_by_a_new_robot(reload, meshes, tmp_path):
     def collides(robot):
         worker = pickle.loads(pickle.dumps(robot))
         sent = unpack(pack(collision_checker(robot, scene, meshes), robot), worker)
-        checkers = [CollisionChecker(robot, scene, meshes).only('tip', 'post'),
-                    collision_checker(robot, scene, meshes).only('tip', 'post'),
-                    sent.only('tip', 'post'), self_collision_check(robot, meshes).checker]
+        checkers = [CollisionChecker(robot, scene, meshes).for_pair('tip', 'post'),
+                    collision_checker(robot, scene, meshes).for_pair('tip', 'post'),
+                    sent.for_pair('tip', 'post'), self_collision_check(robot, meshes).checker]
         return [checker.collides(robot.neutral) for checker in checkers]
     assert collides(robot) == [False] * 4
     write_cube(tmp_path / 'a.stl', 2.0)

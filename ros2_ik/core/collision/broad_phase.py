@@ -15,11 +15,11 @@ from ros2_ik.core.robot.tree import FLOATING, tree_of
 
 LARGEST = 1e6    # half size of the box of an unbounded item [m]
 # the end of a layout without functions (see `layout_of`): four empty tables
-_TABLES = np.zeros(4, dtype=np.int64)
+_EMPTY_TABLES = np.zeros(4, dtype=np.int64)
 _IDENTITY = np.eye(4)
 
 
-class PairsAt(NamedTuple):
+class DistanceBounds(NamedTuple):
     """
     Lower bounds of the distances of p pairs at q (nq,).
 
@@ -36,7 +36,7 @@ class PairsAt(NamedTuple):
     nearest: float
 
 
-class NearPairs:
+class BroadPhase:
     """Finds which of the `pairs` (p, 2) of items have boxes at most `margins` (p,) [m] apart."""
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
@@ -48,7 +48,7 @@ class NearPairs:
         self.centres[:] = _IDENTITY
         self.centres[:, :3, 3] = (lower + upper) / 2
         # loop arguments: a program without functions, whose frames are the boxes (see `layout_of`)
-        layout = np.concatenate([bodies.layout, bodies.joint_body[joints], _TABLES])
+        layout = np.concatenate([bodies.layout, bodies.joint_body[joints], _EMPTY_TABLES])
         layout[2] = len(items)
         numbers = np.zeros(len(bodies.numbers) + 12 * len(items))
         numbers[:len(bodies.numbers)] = bodies.numbers
@@ -72,7 +72,7 @@ class NearPairs:
         numbers: list[int] = near[:count].tolist()
         return numbers
 
-    def bounds_at(self, q: Array, last: PairsAt | None = None) -> PairsAt:
+    def bounds_at(self, q: Array, last: DistanceBounds | None = None) -> DistanceBounds:
         """Return lower bounds of all distances at q (nq,), tighter if `last` is near q."""
         margins = self._loop_arguments[-1]
         placed, (lower, decrease) = np.empty((len(self._boxes), 12)), np.empty((2, len(margins)))
@@ -80,7 +80,7 @@ class NearPairs:
         nearest = self._fill_bounds(np.ascontiguousarray(q), *self._loop_arguments, *previous,
                                     placed, lower, decrease)
         # a copy: the caller may change its q
-        return PairsAt(q.copy(), placed, lower, decrease, nearest)
+        return DistanceBounds(q.copy(), placed, lower, decrease, nearest)
 
 
 class _Bodies(NamedTuple):
