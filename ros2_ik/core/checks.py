@@ -13,12 +13,11 @@ from ros2_ik.core.errors import IKError, UnknownNameError
 
 T = TypeVar('T')
 # smallest valid tolerance [m, rad]: rounding errors exceed smaller tolerances
-FINEST = 1e-12
-# largest valid tolerance [m, rad]
-COARSEST = 1e9
+MIN_TOLERANCE = 1e-12
+MAX_TOLERANCE = 1e9    # largest valid tolerance [m, rad]
 _LARGEST = sys.float_info.max
 # bound on the length of a vector: sums of squares of larger numbers may overflow
-SQUARABLE = 1e150
+MAX_NORM = 1e150
 
 
 def floats(value: object, name: str, wanted: str, error: type[IKError]) -> Array:
@@ -37,18 +36,18 @@ def floats(value: object, name: str, wanted: str, error: type[IKError]) -> Array
 
 
 def are_finite(values: Array) -> bool:
-    """Return True if the values (n,) are finite and their Euclidean norm is below SQUARABLE."""
+    """Return True if the values (n,) are finite and their Euclidean norm is below MAX_NORM."""
     # faster than np.isfinite for short arrays; a NaN makes the comparison False
-    return math.hypot(*values.tolist()) < SQUARABLE
+    return math.hypot(*values.tolist()) < MAX_NORM
 
 
 def vector(value: object, name: str, size: int, error: type[IKError],
-           most: float = math.inf) -> Array:
-    """Copy the value into a read-only array (size,) of finite floats in [-most, most]."""
-    wanted = f'{size} finite numbers' + (f' up to {most:g}' if most < math.inf else '')
+           maximum: float = math.inf) -> Array:
+    """Copy the value into a read-only array (size,) of finite floats in [-maximum, maximum]."""
+    wanted = f'{size} finite numbers' + (f' up to {maximum:g}' if maximum < math.inf else '')
     array = floats(value, name, wanted, error)
     if array.shape != (size,) or not (are_finite(array) or np.isfinite(array).all()) \
-            or most < math.inf and (np.abs(array) > most).any():
+            or maximum < math.inf and (np.abs(array) > maximum).any():
         raise error(f'{name} must be {wanted}, not {value!r}')
     array.setflags(write=False)
     return array
@@ -69,29 +68,29 @@ def vectors(values: Mapping[str, object], what: str, size: int, error: type[IKEr
 
 
 def matrix(value: object, name: str, columns: int | None, error: type[IKError],
-           most: float = math.inf) -> Array:
+           maximum: float = math.inf) -> Array:
     """Copy the value into a read-only array (m, columns) of finite floats, m > 0."""
     rows = f'rows of {columns}' if columns else 'equally long rows of'
-    wanted = f'{rows} finite numbers' + (f' up to {most:g}' if most < math.inf else '')
+    wanted = f'{rows} finite numbers' + (f' up to {maximum:g}' if maximum < math.inf else '')
     array = floats(value, name, wanted, error)
     if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]) \
-            or not np.isfinite(array).all() or (np.abs(array) > most).any():
+            or not np.isfinite(array).all() or (np.abs(array) > maximum).any():
         raise error(f'{name} must be {wanted}, not {brief(value)}')
     array.setflags(write=False)
     return array
 
 
-def row_numbers(value: object, name: str, error: type[IKError], most: float = _LARGEST,
+def row_numbers(value: object, name: str, error: type[IKError], maximum: float = _LARGEST,
                 count: int = 0) -> Array:
     """
-    Copy one number, or one for each row, in [-most, most], into a float array () or (m,).
+    Copy one number, or one for each row, in [-maximum, maximum], into a float array () or (m,).
 
     `count` is the number of rows m, 0 if it is unknown.
     """
     rows = '' if count == 1 else f' or {count}' if count else ', or one for each row'
-    wanted = f'one {"" if most == math.inf else "finite "}number{rows}'
+    wanted = f'one {"" if maximum == math.inf else "finite "}number{rows}'
     array = floats(value, name, wanted, error)
-    if not (np.abs(array) <= most).all():
+    if not (np.abs(array) <= maximum).all():
         raise error(f'{name} must be {wanted}, not {brief(value)}')
     if array.ndim > 1 or array.ndim and count not in (0, len(array)):
         raise error(f'{name} must be one number{rows}, not of shape {array.shape}')
@@ -121,29 +120,29 @@ def positive(value: object, name: str, error: type[IKError]) -> float:
     return _number(value, name, 'a positive finite number', error, math.ulp(0.0))
 
 
-def non_negative(value: object, name: str, error: type[IKError], most: float = _LARGEST) -> float:
-    """Return the value as a float if it is a number from 0 to `most`, or raise `error`."""
-    wanted = 'a number >= 0' if most == math.inf else 'a finite number >= 0'
-    return _number(value, name, wanted, error, 0.0, most)
+def non_negative(value: object, name: str, error: type[IKError], upper: float = _LARGEST) -> float:
+    """Return the value as a float if it is a number from 0 to `upper`, or raise `error`."""
+    wanted = 'a number >= 0' if upper == math.inf else 'a finite number >= 0'
+    return _number(value, name, wanted, error, 0.0, upper)
 
 
-def between(value: object, name: str, least: float, most: float, error: type[IKError]) -> float:
-    """Return the value as a float if it is a number from `least` to `most`, or raise `error`."""
-    return _number(value, name, f'a number from {least:g} to {most:g}', error, least, most)
+def between(value: object, name: str, lower: float, upper: float, error: type[IKError]) -> float:
+    """Return the value as a float if it is a number from `lower` to `upper`, or raise `error`."""
+    return _number(value, name, f'a number from {lower:g} to {upper:g}', error, lower, upper)
 
 
-def whole(value: object, name: str, error: type[IKError], least: int = 1,
-          most: float = 1e9) -> int:
+def whole(value: object, name: str, error: type[IKError], lower: int = 1,
+          upper: float = 1e9) -> int:
     """
-    Return the value as an int if it is a whole number from `least` to `most`, or raise `error`.
+    Return the value as an int if it is a whole number from `lower` to `upper`, or raise `error`.
 
-    The default of `most` is far below the limit of the 64-bit integers of compiled code.
+    The default of `upper` is far below the limit of the 64-bit integers of compiled code.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) \
-            or value < least:
-        raise error(f'{name} must be a whole number >= {least}, not {value!r}')
-    if value > most:
-        raise error(f'{name} must be at most {most:g}')
+            or value < lower:
+        raise error(f'{name} must be a whole number >= {lower}, not {value!r}')
+    if value > upper:
+        raise error(f'{name} must be at most {upper:g}')
     return int(value)
 
 
@@ -229,7 +228,7 @@ def distinct_names(value: object, what: str, error: type[IKError]) -> tuple[str,
 
 
 def _number(value: object, name: str, wanted: str, error: type[IKError],
-            least: float = -_LARGEST, most: float = _LARGEST) -> float:
+            lower: float = -_LARGEST, upper: float = _LARGEST) -> float:
     number = math.nan
     if isinstance(value, (int, float, np.integer, np.floating)) \
             and not isinstance(value, (bool, np.bool_)):
@@ -238,6 +237,6 @@ def _number(value: object, name: str, wanted: str, error: type[IKError],
         except OverflowError:
             number = math.inf
     # written as `not ...` to refuse NaN as well
-    if not least <= number <= most:
+    if not lower <= number <= upper:
         raise error(f'{name} must be {wanted}, not {value!r}')
     return number

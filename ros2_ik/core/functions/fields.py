@@ -15,7 +15,7 @@ from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.poses import as_placement, MAX_DISTANCE, quaternion_pose
 
-MOST_ROWS = 1000   # largest number of rows of one function
+MAX_ROWS = 1000   # largest number of rows of one function
 _AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xyz', count)]
 
 
@@ -257,14 +257,14 @@ Names = Annotated[Sequence[str], FieldType(
     'names', read_texts, partial(checks.distinct_names, **_ERROR))]
 # (3,), coordinates up to 1e6 m; the default is the origin
 Point = Annotated[Numbers, FieldType(
-    'x y z [m]', read_row, partial(checks.vector, size=3, most=MAX_DISTANCE, **_ERROR), ORIGIN)]
+    'x y z [m]', read_row, partial(checks.vector, size=3, maximum=MAX_DISTANCE, **_ERROR), ORIGIN)]
 # (3,), stored as a unit vector
 Axis = Annotated[Numbers, FieldType(
     'x y z, not zero', read_row, partial(checks.direction, **_ERROR))]
 # (n, 3), coordinates up to 1e6 m
 Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
     'x y z [m] of each point', partial(read_rows, usual=3),
-    partial(checks.matrix, columns=3, most=MAX_DISTANCE, **_ERROR))]
+    partial(checks.matrix, columns=3, maximum=MAX_DISTANCE, **_ERROR))]
 # (m, n); (n,) is one row
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
                    FieldType('rows of numbers', read_rows, _matrix)]
@@ -287,5 +287,5 @@ Number = Annotated[float, FieldType(
 Length = Annotated[float, FieldType(
     'a number above 0 [m]', read_number, partial(checks.positive, **_ERROR))]
 RowCount = Annotated[int, FieldType(
-    f'a whole number from 1 to {MOST_ROWS}', read_whole,
-    partial(checks.whole, most=MOST_ROWS, **_ERROR))]
+    f'a whole number from 1 to {MAX_ROWS}', read_whole,
+    partial(checks.whole, upper=MAX_ROWS, **_ERROR))]

@@ -73,7 +73,7 @@ class PathOptions:
         between(self.spacing, 'spacing', 1e-6, LARGEST_SPACING, InvalidOptionError)
         for name in ('max_joint_step', 'max_deviation', 'resolution', 'timeout'):
             positive(getattr(self, name), name, InvalidOptionError)
-        whole(self.starts, 'starts', InvalidOptionError, most=1000)
+        whole(self.starts, 'starts', InvalidOptionError, upper=1000)
         flag(self.hold_start, 'hold_start', InvalidOptionError)
         check_cancel(self.cancel, InvalidOptionError)
 

@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike
-from ros2_ik.core.checks import between, COARSEST, FINEST, row_numbers
+from ros2_ik.core.checks import between, MAX_TOLERANCE, MIN_TOLERANCE, row_numbers
 from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.robot import Robot
@@ -73,7 +73,8 @@ class Constraint(FunctionTerm):
             row_numbers(bound, f'{side} bound of {self.name}', InvalidConstraintError, math.inf,
                         len(function.labels))
             for side, bound in (('lower', lower), ('upper', upper)))
-        self.tolerance = between(tolerance, 'tolerance', FINEST, COARSEST, InvalidConstraintError)
+        self.tolerance = between(tolerance, 'tolerance', MIN_TOLERANCE, MAX_TOLERANCE,
+                                 InvalidConstraintError)
         self.form = self.function, self.lower, self.upper
         if function.labels:
             self._spread(function.labels)

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import between, COARSEST, FINEST, floats
+from ros2_ik.core.checks import between, floats, MAX_TOLERANCE, MIN_TOLERANCE
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
     as_transform,
@@ -119,7 +119,7 @@ class PoseTarget:
                     self.tip, np.zeros(3), reference.translation, self.relative_to)),
                 (slice(3, 6), self.orientation_tolerance, FrameOrientation(
                     self.tip, reference, self.relative_to, form='angle'))):
-            margin = max(TOLERANCE_MARGIN * tolerance, FINEST)
+            margin = max(TOLERANCE_MARGIN * tolerance, MIN_TOLERANCE)
             # if all three errors count, bound their norm; if fewer count, bound each error by at
             # most tolerance / sqrt(count), so that their norm is within the tolerance
             if (count := np.count_nonzero(self.counted[rows])) == 3:
@@ -128,7 +128,7 @@ class PoseTarget:
                 most, share = np.full(6, np.inf), 1 / math.sqrt(count)
                 most[rows][self.counted[rows]] = max(share * tolerance - margin, 0.0)
                 found.append(Constraint(self.function, -most, most,
-                                        tolerance=max(share * margin, FINEST)))
+                                        tolerance=max(share * margin, MIN_TOLERANCE)))
         return tuple(found)
 
 
@@ -149,7 +149,7 @@ _ALL_COUNT.setflags(write=False)
 
 
 def _tolerance(value: object, name: str, tip: str) -> float:
-    return between(value, f"{name} of '{tip}'", FINEST, COARSEST, InvalidTargetError)
+    return between(value, f"{name} of '{tip}'", MIN_TOLERANCE, MAX_TOLERANCE, InvalidTargetError)
 
 
 def _weights(weights: Sequence[float] | Array, tip: str) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, FLOAT, JointValues
-from ros2_ik.core.checks import are_finite, floats, look_up, one_of, SQUARABLE
+from ros2_ik.core.checks import are_finite, floats, look_up, MAX_NORM, one_of
 from ros2_ik.core.errors import (
     IKError,
     InvalidOptionError,
@@ -303,7 +303,7 @@ class Robot:
                     # fast path: a plain float needs no array
                     q[joint.index:joint.index + joint.size] = (
                         value if type(value) is float and joint.size == 1
-                        and abs(value) < SQUARABLE
+                        and abs(value) < MAX_NORM
                         else _floats(value, joint.size, f"joint '{name}'"))
         else:
             q = _floats(values, self.nq, what, self.joint_names)
@@ -406,9 +406,9 @@ def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> 
     """Return finite values as a float array (size,); raises InvalidStateError."""
     # fast path first: this code runs in each call of a solver
     if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == (size,) \
-            and math.hypot(*values.tolist()) < SQUARABLE:
+            and math.hypot(*values.tolist()) < MAX_NORM:
         return values.copy()
-    wanted = f'{size} finite number{"s" * (size != 1)} below {SQUARABLE:g}'
+    wanted = f'{size} finite number{"s" * (size != 1)} below {MAX_NORM:g}'
     array = floats(values, what, wanted, InvalidStateError).reshape(-1)
     if array.size != size or not are_finite(array):
         order = f' of {", ".join(names)}' if names else ''

@@ -75,7 +75,7 @@ class Task:
         step_gain(gain, gain_per_second, self.name)
         self.lm_damping = non_negative(lm_damping, f'lm_damping of {self.name}',
                                        InvalidOptionError)
-        self.priority = whole(priority, f'priority of {self.name}', InvalidOptionError, least=0)
+        self.priority = whole(priority, f'priority of {self.name}', InvalidOptionError, lower=0)
         self.scaled = bool(scaled)
         # the number of rows may depend on the robot; then `bind` checks the lengths
         if function.labels:

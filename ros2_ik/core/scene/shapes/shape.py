@@ -37,8 +37,8 @@ def _shape_from_pickle(shape: 'type[Shape]', digest: str, values: tuple[object, 
     return _shapes_by_digest.get(digest) or _shapes_by_digest.setdefault(digest, shape(*values))
 
 
-_length = partial(between, least=MIN_LENGTH, most=MAX_DISTANCE, error=InvalidSceneError)
-_points = partial(matrix, columns=3, error=InvalidSceneError, most=MAX_DISTANCE)
+_length = partial(between, lower=MIN_LENGTH, upper=MAX_DISTANCE, error=InvalidSceneError)
+_points = partial(matrix, columns=3, error=InvalidSceneError, maximum=MAX_DISTANCE)
 # check of each field of shapes, by field name
 _CHECKS: dict[str, Callable[[object, str], object]] = {
     'radius': _length, 'length': _length, 'resolution': _length, 'size': _lengths,
