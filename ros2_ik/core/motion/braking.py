@@ -50,12 +50,12 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     checked = [(start, speed), *(_checked(names, state.position, state.velocity)
                                  for state in (*others, *reversible))]
     position, velocities = np.array(checked).swapaxes(0, 1)
-    # joints must not reverse on the polynomials from the states before this index
-    one_way = 1 + len(others)
+    # number of leading states from which joints must not reverse
+    n_irreversible = 1 + len(others)
     # velocities of the fastest state, which determines the braking distance
-    start_velocity = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
-    duration = _duration(start, start_velocity, position, velocities, one_way, limits)
-    return _cubics(names, start, speed, start + start_velocity * duration / 2,
+    fastest = velocities[int(np.argmax(np.linalg.norm(velocities[:n_irreversible], axis=1)))]
+    duration = _duration(start, fastest, position, velocities, n_irreversible, limits)
+    return _cubics(names, start, speed, start + fastest * duration / 2,
                    np.full(len(names), duration))
 
 
@@ -84,8 +84,8 @@ def _checked(joints: tuple[str, ...], position: object, velocity: object) -> tup
             vector(velocity, 'the velocities at the start', n, InvalidStateError))
 
 
-def _duration(start: Array, start_velocity: Array, position: Array, velocity: Array, one_way: int,
-              limits: MotionLimits) -> float:
+def _duration(start: Array, start_velocity: Array, position: Array, velocity: Array,
+              n_irreversible: int, limits: MotionLimits) -> float:
     """Return the shortest duration [s] within limits, if possible without reversing joints."""
     least = float((np.abs(start_velocity) / limits.acceleration).max(initial=0.0))
     spread = np.ptp(position, axis=0).max(initial=0.0)
@@ -93,19 +93,19 @@ def _duration(start: Array, start_velocity: Array, position: Array, velocity: Ar
         return 0.0
     tried = np.geomspace(least or MIN_DURATION, max(least, MAX_DURATION), N_DURATIONS)
     shortest = None     # duration within the limits, although joints reverse
-    # evaluate in parts: larger arrays double the time of a first call (new pages of memory)
-    for part in tried.reshape(-1, N_TOGETHER):
-        duration = part[:, None, None]
-        way = start + start_velocity * duration / 2 - position
+    # evaluate in batches: larger arrays double the time of a first call (new pages of memory)
+    for batch in tried.reshape(-1, N_TOGETHER):
+        duration = batch[:, None, None]
+        displacement = start + start_velocity * duration / 2 - position
         # accelerations at both ends of the cubic polynomial from each state to rest, (m, k, n)
-        first = (6 * way / duration - 4 * velocity) / duration
-        last = (2 * velocity - 6 * way / duration) / duration
+        first = (6 * displacement / duration - 4 * velocity) / duration
+        last = (2 * velocity - 6 * displacement / duration) / duration
         within = _are_within(first, last, velocity, duration, limits)
-        good = within & ~_reverses(last[:, :one_way], velocity[:one_way], limits)
+        good = within & ~_reverses(last[:, :n_irreversible], velocity[:n_irreversible], limits)
         if good.any():
-            return float(part[int(np.argmax(good))])
+            return float(batch[int(np.argmax(good))])
         if shortest is None and within.any():
-            shortest = float(part[int(np.argmax(within))])
+            shortest = float(batch[int(np.argmax(within))])
     return float(tried[-1]) if shortest is None else shortest
 
 
@@ -134,8 +134,8 @@ def _reverses(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
     speed = np.abs(velocity) / limits.acceleration
     moving = np.where((speed > HARDLY_MOVING * speed.max()) & (np.abs(velocity) > REST_SPEED),
                       np.sign(velocity), 0.0)
-    one_way = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
-    return np.asarray((one_way & (last * moving > ROUNDING * limits.acceleration)).any(
+    same_sign = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
+    return np.asarray((same_sign & (last * moving > ROUNDING * limits.acceleration)).any(
         axis=(1, 2)))
 
 

@@ -79,7 +79,7 @@ class Motion:
                                v[k] + t * (2 * c2[k] + 3 * t * c3[k]), 2 * c2[k] + 6 * t * c3[k])
         return cls(joints, float(times[-1]), state, is_curved=is_curved)
 
-    def part(self, joints: tuple[str, ...]) -> 'Motion':
+    def select(self, joints: tuple[str, ...]) -> 'Motion':
         """Return the motion of some of the joints, in the order of `joints`, without `rests`."""
         chosen = [self.joints.index(joint) for joint in joints]
         return Motion(joints, self.duration, lambda time: MotionState(
@@ -122,7 +122,7 @@ class MotionLimits:
         return MotionLimits(self.velocity * velocity, self.acceleration * acceleration,
                             self.jerk * acceleration)
 
-    def part(self, columns: Sequence[int]) -> 'MotionLimits':
+    def select(self, columns: Sequence[int]) -> 'MotionLimits':
         """Return the limits of the joints with the indices `columns`."""
         return MotionLimits(*(values[list(columns)] for values in (
             self.velocity, self.acceleration, self.jerk)))

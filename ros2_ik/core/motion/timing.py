@@ -26,13 +26,13 @@ def timed(joints: tuple[str, ...], start: Array, goal: Array, limits: MotionLimi
     """
     n = len(joints)
     limits.check_count(n)
-    asked = ruckig.InputParameter(n)
-    asked.current_position, asked.target_position = start.tolist(), goal.tolist()
-    asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
+    request = ruckig.InputParameter(n)
+    request.current_position, request.target_position = start.tolist(), goal.tolist()
+    request.max_velocity, request.max_acceleration, request.max_jerk = (
         values.tolist() for values in (limits.velocity, limits.acceleration, limits.jerk))
     found = ruckig.Trajectory(n)
     try:
-        result = ruckig.Ruckig(n).calculate(asked, found)
+        result = ruckig.Ruckig(n).calculate(request, found)
     except ruckig.RuckigError as error:
         result = error
     if result != ruckig.Result.Working:
@@ -72,16 +72,16 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
     # (0.19.4: 80 % of 5000 motions with random limits, by up to 0.5 rad).
     far = float(np.abs(change).max(initial=0.0))
     # change of each joint relative to the largest change, and the tightest limits along the line
-    part = change / far if far else np.zeros(len(names))
-    share = np.abs(part) if far else np.ones(len(names))
+    ratio = change / far if far else np.zeros(len(names))
+    share = np.abs(ratio) if far else np.ones(len(names))
     least = MotionLimits(*(np.array([(values[share > 0] / share[share > 0]).min()])
                            for values in (limits.velocity, limits.acceleration, limits.jerk)))
-    way = timed(('way',), np.zeros(1), np.array([far]), least)
+    displacement = timed(('displacement',), np.zeros(1), np.array([far]), least)
 
     def state(time: float) -> MotionState:
-        position, velocity, acceleration = way.state(time)
-        return MotionState(begin + position * part, velocity * part, acceleration * part)
-    return Motion(names, way.duration, state)
+        position, velocity, acceleration = displacement.state(time)
+        return MotionState(begin + position * ratio, velocity * ratio, acceleration * ratio)
+    return Motion(names, displacement.duration, state)
 
 
 def _end(joint: Joint, start: float, goal: float) -> float:

@@ -134,7 +134,7 @@ class Branches:
         # search for new configurations where all chains end, and trace their branches in both
         # directions, as long as the chains get longer
         while starts:
-            self._grow(layer, starts)
+            self._trace(layer, starts)
             chain, before = self._best(), layer
             layer = self.next_sample(chain)
             is_farther = before < layer < len(self.samples)
@@ -150,7 +150,7 @@ class Branches:
         found = self.solve(self.samples[layer], self.seed, self.options.starts)
         return [each.q for each in (found, *found.alternatives) if each.q is not None]
 
-    def _grow(self, layer: int, starts: Sequence[Array]) -> None:
+    def _trace(self, layer: int, starts: Sequence[Array]) -> None:
         """Trace branches from configurations (nq,) at sample `layer`, until they end or merge."""
         sample_ranges = range(layer + 1, len(self.samples)), range(layer - 1, -1, -1)
         for start, sample_range in product(starts, sample_ranges):

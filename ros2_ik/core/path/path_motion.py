@@ -31,7 +31,7 @@ PERIOD = 0.03
 # number of points above which the period is increased
 MAX_POINTS = 300
 # largest difference between elements of two poses (4, 4) that count as equal [m, 1]
-EQUAL = 1e-6
+POSE_TOLERANCE = 1e-6
 
 
 def path_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motion:
@@ -184,7 +184,7 @@ class PathSearch:
             # a free orientation must not add to the path length
             if not target.counted[3:].any():
                 pose = np.vstack([np.column_stack([poses[0][:3, :3], pose[:3, 3]]), pose[3]])
-            if not np.allclose(pose, poses[-1], rtol=0.0, atol=EQUAL):
+            if not np.allclose(pose, poses[-1], rtol=0.0, atol=POSE_TOLERANCE):
                 poses.append(pose)
         problem = problem.with_poses(poses[:1])
         if len(poses) == 1:

@@ -15,15 +15,15 @@ from ros2_ik.core.poses import as_transform
 
 # path length of a rotation in place [m/rad]
 ROTATION_LENGTH = 0.2
-# shortest valid length of a part of a path [m]
+# shortest valid length of a segment of a path [m]
 MIN_LENGTH = 1e-9
 # start, through and end of an arc count as collinear if the height of their triangle over the
 # longer of the two sides at the start is below this fraction of that side
 COLLINEAR_RATIO = 1e-6
 # change of direction at a corner above which motions stop at the corner [rad]
-SHARP = 0.3
+SHARP_ANGLE = 0.3
 # number of lines per spline segment; their error at a radius of curvature of 0.1 m is < 1e-5 m
-N_FINE = 100
+N_LINES = 100
 ZERO = np.zeros(3)
 
 
@@ -31,15 +31,15 @@ class ToolPath:
     """
     Base class of tool paths: poses (4, 4) over a parameter s from 0 to `length` [m].
 
-    A path has n parts, each with constant velocity. In part i, the tool starts at the pose
+    A path has n segments of constant velocity each. In segment i, the tool starts at the pose
     starts[i] (4, 4), moves by travel[i] (3,) [m] and rotates by rotation[i] (3,) [rad]. On an arc
     or a screw, the tool's position also turns by `turn` (3,) [rad] about an axis through `centre`
     (3,). All poses and vectors are expressed in the reference frame of the target.
 
-    The length of a part is the larger of two lengths: the distance that the tool moves, and 0.2 m
-    for each radian that the tool rotates. `knots` (k,) are the parameters of the given poses,
-    `stops` (l,) those of sharp corners, where motions stop. Raises InvalidTargetError for a part
-    of length zero.
+    The length of a segment is the larger of two lengths: the distance that the tool moves, and
+    0.2 m for each radian that the tool rotates. `knots` (k,) are the parameters of the given
+    poses, `stops` (l,) those of sharp corners, where motions stop. Raises InvalidTargetError for a
+    segment of length zero.
     """
 
     def __init__(self, starts: Array, travel: Array, rotation: Array, turn: Array = ZERO,
@@ -50,19 +50,19 @@ class ToolPath:
         lengths = np.maximum(np.linalg.norm(np.hypot(around, travel), axis=1),
                              ROTATION_LENGTH * np.linalg.norm(rotation, axis=1))
         for i in np.flatnonzero(lengths < MIN_LENGTH):
-            raise InvalidTargetError(f'part {i + 1} of the path has length zero: start and end '
-                                     'are equal')
+            raise InvalidTargetError(f'segment {i + 1} of the path has length zero: start and '
+                                     'end are equal')
         self.knots = self._ends = np.append(0.0, np.cumsum(lengths))
         self.length, self.stops = float(self.knots[-1]), np.zeros(0)
 
     def pose(self, s: float) -> Array:
         """Return the pose (4, 4) of the tool at a parameter s in [0, length]."""
         k = min(max(int(np.searchsorted(self._ends, s, 'right')), 1), len(self._ends) - 1) - 1
-        part = (s - self._ends[k]) / (self._ends[k + 1] - self._ends[k])
+        fraction = (s - self._ends[k]) / (self._ends[k + 1] - self._ends[k])
         T: Array = self._starts[k].copy()
-        T[:3, 3] = (self._centre + pin.exp3(part * self._turn) @ (T[:3, 3] - self._centre)
-                    + part * self._travel[k])
-        T[:3, :3] = pin.exp3(part * self._rotation[k]) @ T[:3, :3]
+        T[:3, 3] = (self._centre + pin.exp3(fraction * self._turn) @ (T[:3, 3] - self._centre)
+                    + fraction * self._travel[k])
+        T[:3, :3] = pin.exp3(fraction * self._rotation[k]) @ T[:3, :3]
         return T
 
 
@@ -81,7 +81,7 @@ class Waypoints(ToolPath):
         super().__init__(T[:-1], travel, rotation)
         moves = np.hstack([travel, ROTATION_LENGTH * rotation])
         moves /= np.linalg.norm(moves, axis=1, keepdims=True)
-        self.stops = self.knots[1:-1][(moves[:-1] * moves[1:]).sum(axis=1) < math.cos(SHARP)]
+        self.stops = self.knots[1:-1][(moves[:-1] * moves[1:]).sum(axis=1) < math.cos(SHARP_ANGLE)]
 
 
 class Line(Waypoints):
@@ -144,11 +144,11 @@ class Spline(Waypoints):
         rotation = scipy.spatial.transform.RotationSpline(
             knots, scipy.spatial.transform.Rotation.from_matrix(T[:, :3, :3]))
         # short lines along the splines
-        fine = np.append(np.linspace(knots[:-1], knots[1:], N_FINE, endpoint=False).T, knots[-1])
+        fine = np.append(np.linspace(knots[:-1], knots[1:], N_LINES, endpoint=False).T, knots[-1])
         T = np.tile(np.eye(4), (len(fine), 1, 1))
         T[:, :3, :3], T[:, :3, 3] = rotation(fine).as_matrix(), position(fine)
         super().__init__([*T])
-        self.knots, self.stops = self.knots[::N_FINE], np.zeros(0)
+        self.knots, self.stops = self.knots[::N_LINES], np.zeros(0)
 
 
 def rotation_between(start: Array, end: Array, where: str = '') -> Array:

@@ -189,8 +189,8 @@ def passes_goal(braking: Motion, motion: Motion, remaining: float) -> bool:
     """
     if motion.is_curved:
         return remaining <= braking.duration
-    way = motion.goal - motion.at(0.0).position
-    return float(way @ (braking.goal - motion.goal)) > GOAL_EPSILON * float(np.linalg.norm(way))
+    line = motion.goal - motion.at(0.0).position
+    return float(line @ (braking.goal - motion.goal)) > GOAL_EPSILON * float(np.linalg.norm(line))
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:

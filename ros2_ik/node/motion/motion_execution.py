@@ -106,7 +106,7 @@ class MotionExecution:
         """Send a motion to the controllers; `start_delay` is the time to reach its start [s]."""
         self.motion, self.sent_at = motion, self.now()
         for controller in self.controllers:
-            controller.start(motion.part(controller.joints), start_delay)
+            controller.start(motion.select(controller.joints), start_delay)
 
     # -- progress -------------------------------------------------------------------------
 

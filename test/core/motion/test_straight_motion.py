@@ -95,7 +95,7 @@ def test_motion_without_jerk_limit_is_trapezoidal(small):
 def test_part_of_a_motion_equals_the_motion_of_its_joints(load):
     goal = HOME + 0.3
     whole = straight_motion(load('panda'), ARM, HOME, goal, LIMITS)
-    part = whole.part((ARM[3], ARM[0]))
+    part = whole.select((ARM[3], ARM[0]))
     assert part.joints == (ARM[3], ARM[0])
     assert np.allclose(part.at(0.3).position, whole.at(0.3).position[[3, 0]])
     assert np.allclose(part.goal, goal[[3, 0]])

@@ -89,7 +89,7 @@ def test_partial_paths_and_malformed_limits_are_refused(load):
     with pytest.raises(InvalidOptionError, match='tip_speed must be a positive'):
         path_motion(whole, limits, 0.0)
     with pytest.raises(InvalidOptionError, match='limits of 5 joints'):
-        path_motion(whole, limits.part(range(5)), 0.1)
+        path_motion(whole, limits.select(range(5)), 0.1)
     part = solve_path(robot, 'tool0', Line(LEFT, pose((0.45, 1.3, 0.3), DOWN)), collisions=False)
     with pytest.raises(InvalidStateError, match='only a complete path'):
         path_motion(part, limits, 0.1)
