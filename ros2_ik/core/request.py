@@ -98,13 +98,13 @@ class World:
     at: JointValues | None = None
     checker: CollisionChecker | None = None
 
-    def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
+    def start(self, request: IKRequest, active: Joints, required: Joints,
+              checked: Joints) -> Array:
         """
         Return the seed (nq,) of the request, completed by the current joint values.
 
-        The solution depends on the values of `needed` joints; the collision check also depends on
-        the values of `checked` joints. The values of `active` joints are only the start of the
-        search. Raises IKError if a required value is missing or too old.
+        `required` joints affect the solution, `checked` joints only its collision check; `active`
+        joints start the search. Raises IKError if a required value is missing or too old.
         """
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
@@ -124,7 +124,7 @@ def prepare(request: IKRequest, world: World) -> Search:
         [term.function.joints(robot) for term in (*request.constraints, *request.costs)],
         group or None, locked)
     checked = checker.moving_joints - active if checker else frozenset[str]()
-    start = world.start(request, active, needed_names(request, robot, active), checked)
+    start = world.start(request, active, required_names(request, robot, active), checked)
     targets = request.targets
     # reference frames stay at their start poses: express the targets in the root frame
     if not request.follow_frames and any(target.relative_to for target in targets):
@@ -139,7 +139,7 @@ def prepare(request: IKRequest, world: World) -> Search:
     return Search(problem, [problem.start, *request.more_seeds], options=request.options)
 
 
-# -- joints that move, and joints whose values are needed -----------------------------------
+# -- joints that move, and joints whose values are required ---------------------------------
 
 def chosen_group(request: IKRequest, robot: Robot) -> str:
     """
@@ -154,11 +154,11 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     if request.group or not group:
         return group
     joints = frozenset(robot.group(group).joint_names)
-    required_sets = _required_joint_sets(request, robot)
-    return group if all(joints & required for required in required_sets if required) else ''
+    joint_sets = _joint_sets(request, robot)
+    return group if all(joints & one for one in joint_sets if one) else ''
 
 
-def _required_joint_sets(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
+def _joint_sets(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
     """Yield sets of joints; the default group must contain at least one joint of each set."""
     # passive joints never move, and the group need not contain the base
     immobile = robot.passive_joints | {robot.base_joint}
@@ -187,14 +187,14 @@ def _frames(request: IKRequest) -> list[str]:
     return [name for name in names if name is not None and name not in request.frames]
 
 
-def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
+def required_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
     """Return the joints whose start values affect the targets, constraints or costs."""
-    needed = frozenset[str]()
+    required = frozenset[str]()
     for target in request.targets:
-        needed |= robot.moving_joints(target.tip, target.relative_to) - active
+        required |= robot.moving_joints(target.tip, target.relative_to) - active
         # a reference frame at its start pose also depends on the start values of active joints
         if target.relative_to and not request.follow_frames:
-            needed |= robot.moving_joints(target.relative_to) & active
+            required |= robot.moving_joints(target.relative_to) & active
     functions = [constraint.function for constraint in request.constraints]
     # without costs on joint positions: a joint that does not move only adds a constant to them
     functions += [cost.function for cost in request.costs
@@ -202,8 +202,8 @@ def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
     for function in functions:
         # the joints of distance functions are in `checked` (see `World.start`)
         if not hasattr(function, 'checker'):
-            needed |= function.joints(robot) - active
-    return needed
+            required |= function.joints(robot) - active
+    return required
 
 
 def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:

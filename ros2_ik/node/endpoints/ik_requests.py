@@ -78,11 +78,11 @@ class PreparedRequest(World):
         self.phase = 'searching'
         self.search = prepare(request, self)
 
-    def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
+    def start(self, request: IKRequest, active: frozenset[str], required: frozenset[str],
               checked: frozenset[str]) -> Array:
         """Return q (nq,), the seed completed from joint_states; set `notes` and the joint sets."""
-        self.active_joints, self.required_joints = free, needed
-        q, self.notes = self._state.start(self.robot, request.seed, needed, free, checked)
+        self.active_joints, self.required_joints = active, required
+        q, self.notes = self._state.start(self.robot, request.seed, required, active, checked)
         return q
 
 
@@ -108,7 +108,7 @@ class IKEndpoint(Endpoint):
                                'execute: nothing moves the robot: parameter controllers is empty')
         prepared = PreparedRequest(request, robot, checker, self.current_state,
                                    self.scene.current.scene, message.execute)
-        free, problem = prepared.active_joints, prepared.search.problem
+        active, problem = prepared.active_joints, prepared.search.problem
         tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
         prepared.notes = [*tips, *prepared.notes]
@@ -120,8 +120,8 @@ class IKEndpoint(Endpoint):
             known = self.current_state.known_values(robot)
             prepared.notes += [
                 f"no joint_states of joint '{name}': checks use its position in the seed"
-                for name in request.seed if name not in known and name not in free]
-            for name in sorted(free | prepared.required_joints):
+                for name in request.seed if name not in known and name not in active]
+            for name in sorted(active | prepared.required_joints):
                 if contradiction := self.joint_states.contradiction(name):
                     raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
         return prepared
