@@ -23,9 +23,9 @@ FILE_KINDS = ('.stl', '.obj', '.dae')
 # Content that trimesh 5.2 and pycollada 0.9 misread without an error: skins are not read,
 # triangles with NaN are dropped or moved, index 0 becomes the first vertex, negative indices count
 # from the end of the file, and a unit that is not a positive number becomes 1 m.
-_MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
-                    rb'|<unit\b[^>]*?\b(meter\s*=\s*["\'](?![\d.]*[1-9])[^"\']*["\'])',
-            '.stl': rb'vertex\s[^\n]*?\b(nan|inf)\b', '.obj': rb'^f[^\n]*?\s(-\d+|0+\b)'}
+_UNSUPPORTED = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
+                         rb'|<unit\b[^>]*?\b(meter\s*=\s*["\'](?![\d.]*[1-9])[^"\']*["\'])',
+                 '.stl': rb'vertex\s[^\n]*?\b(nan|inf)\b', '.obj': rb'^f[^\n]*?\s(-\d+|0+\b)'}
 
 
 class MeshContent(NamedTuple):
@@ -66,7 +66,7 @@ def _parsed(kind: str, content: bytes) -> Arrays:
     """Return the fields of a MeshContent; raises ValueError with the reason."""
     import trimesh  # here, as its import takes as long as that of ros2_ik.core
 
-    if found := re.search(_MISREAD[kind], content, re.IGNORECASE | re.MULTILINE):
+    if found := re.search(_UNSUPPORTED[kind], content, re.IGNORECASE | re.MULTILINE):
         raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is unsupported")
     # trimesh and pycollada do not validate their input: malformed files raise errors of any type
     try:

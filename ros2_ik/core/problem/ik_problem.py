@@ -139,8 +139,8 @@ class IKProblem:
         problem._set_bound(bound)
         return problem
 
-    def loosened(self) -> 'IKProblem':
-        """Return the problem with each loose target replaced by constraints on its errors."""
+    def relaxed(self) -> 'IKProblem':
+        """Return the problem with each loose target relaxed to constraints on its errors."""
         loose = [target for target in self.targets if target.loose]
         within = [one for target in loose for one in target.tolerance_constraints()]
         return self.replaced(targets=[target for target in self.targets if target not in loose],

@@ -24,7 +24,7 @@ ALL_AXES = (1.0,) * 6
 POSITION_TOLERANCE = 1e-5       # default tolerance [m]
 ORIENTATION_TOLERANCE = 1e-4    # default tolerance [rad]
 # tolerances [m, rad] above which the search also tries poses other than the exact target
-LOOSE = (1e-4, 1e-3)
+MIN_LOOSE = (1e-4, 1e-3)
 # solvers bound an error by its tolerance minus this fraction of the tolerance
 TOLERANCE_MARGIN = 0.01
 
@@ -56,9 +56,9 @@ class PoseTarget:
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
-        # True if a tolerance of an error that counts is above LOOSE
-        self.loose = bool(self.position_tolerance > LOOSE[0] and self.counted[:3].any()
-                          or self.orientation_tolerance > LOOSE[1] and self.counted[3:].any())
+        # True if a tolerance of an error that counts is above MIN_LOOSE
+        self.loose = bool(self.position_tolerance > MIN_LOOSE[0] and self.counted[:3].any()
+                          or self.orientation_tolerance > MIN_LOOSE[1] and self.counted[3:].any())
 
     @property
     def shape(self) -> 'TargetShape':

@@ -188,8 +188,8 @@ class _Layout:
                                              if isinstance(shape.formula, Formula)))
         self.python = tuple(i for i, shape in enumerate(shapes) if shape.formula == PYTHON)
         # the slices of each function: in the stacked rows, and in the stacked parameters
-        rows, parameters = (_sums(shape.rows for shape in shapes),
-                            _sums(shape.parameters for shape in shapes))
+        rows, parameters = (_offsets(shape.rows for shape in shapes),
+                            _offsets(shape.parameters for shape in shapes))
         self.rows = tuple(map(slice, rows[:-1], rows[1:]))
         self.parameter_slices = tuple(map(slice, parameters[:-1], parameters[1:]))
         self.size = rows[-1]
@@ -205,13 +205,13 @@ class _Layout:
         frames = [frame_numbers[shape.frame] for shape in shapes]
         relative = [frame_numbers[shape.relative] for shape in shapes]
         # a body has one twist for each velocity component of its joint
-        motions = _sums(6 if kind == FLOATING else 1 for kind in tree.kind)
+        motions = _offsets(6 if kind == FLOATING else 1 for kind in tree.kind)
         return np.array([
             len(columns), len(tree.parent), len(tree.frame_body), len(shapes), len(floating) // 2,
             *columns, *floating, *tree.parent, *tree.kind, *tree.value_index, *tree.column,
             *motions, *tree.frame_body, *(numbers.get(shape.formula, shape.formula)
                                           for shape in shapes), *frames, *relative, *ends,
-            *_supports(tree, frames, relative), *_sums(len(shape.mass_frames) for shape in shapes),
+            *_supports(tree, frames, relative), *_offsets(len(one.mass_frames) for one in shapes),
             *(frame_numbers[name] for shape in shapes for name in shape.mass_frames)],
             dtype=np.int64)
 
@@ -234,7 +234,7 @@ def _numbers(layout: _Layout, locked: bytes) -> Array:
 _layout = lru_cache(maxsize=256)(_Layout)
 
 
-def _sums(sizes: Iterable[int]) -> list[int]:
+def _offsets(sizes: Iterable[int]) -> list[int]:
     """Return 0 and the cumulative sums: the boundaries of consecutive blocks of these sizes."""
     return [0, *accumulate(sizes)]
 

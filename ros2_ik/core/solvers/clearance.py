@@ -16,16 +16,16 @@ from ros2_ik.core.solvers.solver import Attempt, Budget
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 from ros2_ik.core.status import ExitFlag
 
-# minimum distance of each pair of bodies in `Clearance.pusher` [m]
+# minimum distance of each pair of bodies in `Clearance.repair_solver` [m]
 GAP = 2e-3
-# `Clearance.pusher` ignores pairs farther apart than this [m]
+# `Clearance.repair_solver` ignores pairs farther apart than this [m]
 INFLUENCE_DISTANCE = 0.15
 # depth beyond what tolerances can undo, above which a tip's contact is unavoidable [m]
 UNAVOIDABLE_DEPTH = 1e-4
-# With restarts and without costs, `Clearance` pushes every eighth colliding solution. Pushing all
-# solutions doubles the time of searches for blocked targets of a UR5. Pushing none doubles the
-# time of searches for targets near obstacles, and makes more solutions end far from the seed.
-PUSH_INTERVAL = 8
+# With restarts and without costs, `Clearance` repairs every eighth colliding solution. Repairing
+# all solutions doubles the time of searches for blocked targets of a UR5. Repairing none doubles
+# the time of searches for targets near obstacles, and makes more solutions end far from the seed.
+REPAIR_INTERVAL = 8
 # norm of one step of a self-motion, over all joints [rad, m]
 STEP_LENGTH = 0.5
 # maximum number of steps of a self-motion, in both directions together
@@ -42,26 +42,26 @@ class Clearance:
 
     `SelfMotion` moves the solutions of problems without constraints, costs or active floating
     joints, and with fewer target rows than active degrees of freedom. Solutions of other problems
-    are pushed: `sqp` descends from the solution, with minimum distances as constraints. With
-    `restarts` and without costs, only every eighth colliding solution is pushed.
+    are repaired: `sqp` descends from the solution, with minimum distances as constraints. With
+    `restarts` and without costs, only every eighth colliding solution is repaired.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:
         self._problem, self._checker = problem, checker
-        self._interval = PUSH_INTERVAL if restarts and not problem.costs else 1
+        self._interval = REPAIR_INTERVAL if restarts and not problem.costs else 1
         self._n_calls = 0
         self._motion: SelfMotion | None = None
         if problem.kinds <= {'targets'} and (motion := SelfMotion(problem, checker)).is_possible:
             self._motion = motion
 
-    def escape_collision(self, touching: Attempt, budget: Budget) -> Attempt | None:
+    def escape_collision(self, colliding: Attempt, budget: Budget) -> Attempt | None:
         """Return an attempt without contact that meets the hard rows, or None."""
         if self._motion is not None:
-            return self._motion.escape_collision(touching, budget)
+            return self._motion.escape_collision(colliding, budget)
         self._n_calls += 1
         if self._n_calls % self._interval:
             return None
-        attempt = self.pusher.attempt(touching.q, budget)
+        attempt = self.repair_solver.attempt(colliding.q, budget)
         budget.iterations -= attempt.iterations
         # distances refer to convex parts, which are larger than the meshes: q may be free of
         # contact although the distance constraint fails
@@ -69,7 +69,7 @@ class Clearance:
         return attempt if reached and not self._checker.collides(attempt.q) else None
 
     @cached_property
-    def pusher(self) -> SequentialQuadratic:
+    def repair_solver(self) -> SequentialQuadratic:
         """The solver of the problem with minimum distances as constraints."""
         apart = Constraint(MinimumDistance(self._checker, INFLUENCE_DISTANCE), lower=GAP)
         problem = self._problem.replaced(constraints=[*self._problem.constraints, apart])
@@ -102,9 +102,9 @@ class SelfMotion:
         self._direction = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))
         self._visited = np.empty((0, len(problem.active.indices)))
 
-    def escape_collision(self, touching: Attempt, budget: Budget) -> Attempt | None:
+    def escape_collision(self, colliding: Attempt, budget: Budget) -> Attempt | None:
         """Return an attempt without contact that meets the targets, or None."""
-        x, q, iterations = touching.q[self._q_slice], touching.q.copy(), 0
+        x, q, iterations = colliding.q[self._q_slice], colliding.q.copy(), 0
         if (np.abs(self._visited - x).max(axis=1, initial=0.0) < VISITED_DISTANCE).any():
             return None
         # walks in both directions: active values and tangent, both updated in place by each step

@@ -120,7 +120,7 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
         *search.out_of_reach, *([axes] if axes else []), *larger])
 
 
-def spare_joints(problem: IKProblem) -> float:
+def redundancy(problem: IKProblem) -> float:
     """
     Return the number of active columns minus the number of target rows with a weight above 0.
 
@@ -137,7 +137,7 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
 
     Short searches from q (nq,) free each axis, each pair, then all three; they ignore contacts.
     """
-    if spare_joints(problem) >= 0 or len(problem.targets) != 1:
+    if redundancy(problem) >= 0 or len(problem.targets) != 1:
         return ''
     target, = problem.targets
     counted = [axis for axis in ROTATIONS if target.counted[axis]]
@@ -146,11 +146,11 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
         weights[list(axes)] = 0.0
         if not weights.any():
             break
-        eased = problem.replaced(targets=[target.replaced(weights=weights)])
+        relaxed = problem.replaced(targets=[target.replaced(weights=weights)])
         starts = Starts(q, 0, N_NEAR + TRIAL_RESTARTS, np.zeros(1, dtype=np.int64))
         budget = Budget(iterations=TRIAL_ITERATIONS)
-        end, *_ = make_solver('lm', eased, {}).find(eased, starts, budget)
-        if not accept(eased, end.q).violations:
+        end, *_ = make_solver('lm', relaxed, {}).find(relaxed, starts, budget)
+        if not accept(relaxed, end.q).violations:
             names = ' and '.join(ROTATIONS[axis] for axis in axes)
             numbers = ' '.join(f'{weight:g}' for weight in weights)
             return (f'{len(problem.active.columns)} joints cannot reach all axes of most targets; '
@@ -188,6 +188,6 @@ _FIELDS: dict[str, Callable[[Any, Any], object]] = {
     'restarts': lambda search, one: max(0, search.attempts - len(search.seeds)),
     'exit_flag': lambda search, one: one.attempt.exit_flag,
     'impossible': lambda search, one: not one.report.accepted and bool(
-        search.is_hopeless or search.out_of_reach),
+        search.is_infeasible or search.out_of_reach),
     'travel': _travel,
     'not_checked': lambda search, one: search.problem.not_checked}

@@ -32,14 +32,14 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers.clearance import Clearance, unavoidable_contacts
 from ros2_ik.core.solvers.options import SolveOptions
-from ros2_ik.core.solvers.report import failure_status, solution_field, spare_joints
+from ros2_ik.core.solvers.report import failure_status, redundancy, solution_field
 from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver, UNLIMITED
-from ros2_ik.core.solvers.starts import chosen_turns, generator_state, N_NEAR, OWN_STATE, Starts
+from ros2_ik.core.solvers.starts import generator_state, N_NEAR, nearest_turns, OWN_STATE, Starts
 from ros2_ik.core.status import ExitFlag, Status
 
 # attempts after which the search ends for an arm with fewer joints than target rows; such an arm
 # finds reachable poses within tens of attempts, and 1000 attempts take 10 ms
-MAX_FUTILE_ATTEMPTS = 1000
+MAX_FAILED_ATTEMPTS = 1000
 # solutions closer than this in every joint count as one solution [rad, m]
 SAME_SOLUTION = 1e-2
 # relative and absolute difference below which two costs are equal
@@ -85,7 +85,7 @@ class Search:
     attempts = 0        # starts tried
     iterations = 0
     next_start = 0      # number of the next start
-    n_touching = 0      # attempts that ended in contact
+    n_colliding = 0     # attempts that ended in contact
     accepted: Sequence[Candidate] = ()
     best: Candidate | None = None
     best_approximate: Candidate | None = None   # best result within `approximate`
@@ -94,7 +94,7 @@ class Search:
     conflict: str | None = None     # sentence on two bounds that exclude each other
     ended: float | None = None      # time of the end on the monotonic clock [s]
     _clearance: Clearance | None = None
-    _touched = False    # the last attempt ended in contact
+    _last_collided = False    # the last attempt ended in contact
 
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
                  options: SolveOptions | None = None, prepared: Solver | None = None,
@@ -112,7 +112,7 @@ class Search:
             self._first_state = generator_state(chosen.random_state)
             self._state = np.array([self._first_state])
         # True if the next attempt uses the problem with tolerances as constraints
-        self._loosened_next = chosen.select in ('nearest', 'cost')
+        self._relaxed_next = chosen.select in ('nearest', 'cost')
         self._widened = (None if chosen.approximate is None
                          else problem.widened(*chosen.approximate))
         self._is_loose = self.solver_reason != REASON_NAMED and (
@@ -165,10 +165,10 @@ class Search:
         is_seed_left = (self._is_loose and self.attempts < 2 * len(self.seeds)
                         and not self.accepted)
         # an arm with too few joints for its target has failed in many attempts
-        is_exhausted = (self.attempts >= MAX_FUTILE_ATTEMPTS and spare_joints(self.problem) < 0
-                        and not (self.accepted or self._is_loose or self.n_touching))
+        is_exhausted = (self.attempts >= MAX_FAILED_ATTEMPTS and redundancy(self.problem) < 0
+                        and not (self.accepted or self._is_loose or self.n_colliding))
         if self.attempts >= len(self.seeds) and (
-                self.is_hopeless or is_exhausted
+                self.is_infeasible or is_exhausted
                 or not options.allow_restarts and not is_seed_left):
             return True
         return self.budget.over()
@@ -199,13 +199,13 @@ class Search:
         """
         # a descent from an acceptable seed only lowers the cost
         began_at_seed = self.attempts <= len(self.seeds) and not (self._is_loose
-                                                                  or self.n_touching)
+                                                                  or self.n_colliding)
         return self.options.select == 'first' and not began_at_seed and any(
             seed.cost + SAME_COST * (1 + abs(seed.cost)) < cost
             for seed in self._acceptable_seeds)
 
     @property
-    def is_hopeless(self) -> bool:
+    def is_infeasible(self) -> bool:
         """True if it is proved that further attempts find no solution."""
         return bool(self.conflict or self.unavoidable
                     or not self.problem.joint_names and self.attempts > 0)
@@ -232,28 +232,28 @@ class Search:
                 self.attempts = 1
                 return
         problem, solver = self.problem, self._solver
-        if self._is_loose and self._loosened_next:
-            problem, solver = self._loosened
+        if self._is_loose and self._relaxed_next:
+            problem, solver = self._relaxed
         # add minimum distances, because the costs may lead all descents into contact
-        if self._touched and self._clearance and problem.costs:
-            solver = self._clearance.pusher
+        if self._last_collided and self._clearance and problem.costs:
+            solver = self._clearance.repair_solver
             problem = solver.problem
         attempt = self._descend(problem, solver)
         # without restarts, try all seeds with one problem, then all with the other
         if self.options.allow_restarts or self.attempts % len(self.seeds) == 0:
-            self._loosened_next = not self._loosened_next
-        candidate = self._evaluate(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
-        self._touched = candidate.report.touches
-        if self._touched:
+            self._relaxed_next = not self._relaxed_next
+        candidate = self._evaluate(attempt, has_turns=solver.finds_starts and len(self.seeds) == 1)
+        self._last_collided = candidate.report.touches
+        if self._last_collided:
             self._escape_collision(candidate)
         # look for contradictory bounds only after a failed attempt: most problems have none
         if is_first and not self.accepted and self.options.approximate is None:
             self.conflict = conflict(self.problem)
 
     @cached_property
-    def _loosened(self) -> tuple[IKProblem, Solver]:
+    def _relaxed(self) -> tuple[IKProblem, Solver]:
         """The problem with the tolerances as constraints, and its solver."""
-        problem = (self.problem.loosened() if self._widened is None
+        problem = (self.problem.relaxed() if self._widened is None
                    else self._widened.approximated())
         return problem, make_solver(chosen_solver('auto', problem)[0], problem, {})
 
@@ -302,14 +302,14 @@ class Search:
         # `finds_starts` apply; other solvers would repeat the first descent
         return 2
 
-    def _evaluate(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
+    def _evaluate(self, attempt: Attempt, has_turns: bool = False) -> Candidate:
         """
         Check an attempt for acceptance; store accepted attempts and the best attempt.
 
-        `is_turned` is True if the solver has already chosen the full turns of the joints.
+        `has_turns` is True if the solver has already chosen the full turns nearest to the seed.
         """
-        if not is_turned and self.problem.structure.full_turn_indices.size:
-            attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
+        if not has_turns and self.problem.structure.full_turn_indices.size:
+            attempt = attempt._replace(q=nearest_turns(self.problem, attempt.q, self.seeds[0]))
         report, near = accept(self.problem, attempt.q), None
         if self._widened is not None and not report.accepted:
             near = accept(self._widened, attempt.q)
@@ -359,25 +359,25 @@ class Search:
                               for target in problem.targets)
         return float(np.linalg.norm(self._difference(self.seeds[0], q)))
 
-    def _escape_collision(self, touching: Candidate) -> None:
+    def _escape_collision(self, colliding: Candidate) -> None:
         """Try to move a colliding solution out of contact, and check the result."""
         options, checker = self.options, self.problem.checker
         assert checker is not None
-        self.n_touching += 1
+        self.n_colliding += 1
         # at the first contact, look for contacts that all solutions have. With `approximate`,
         # ignore the targets: a solution beside a blocked target may be free of contact.
-        if self.n_touching == 1:
-            self.unavoidable = unavoidable_contacts(self.problem, checker, touching.attempt.q,
+        if self.n_colliding == 1:
+            self.unavoidable = unavoidable_contacts(self.problem, checker, colliding.attempt.q,
                                                     at_targets=options.approximate is None)
         if self.unavoidable or options.select == 'first' and self.budget.over():
             return
         if self._clearance is None:
-            self._clearance = Clearance(self._loosened[0] if self._is_loose else self.problem,
+            self._clearance = Clearance(self._relaxed[0] if self._is_loose else self.problem,
                                         checker, options.allow_restarts)
-        freed = self._clearance.escape_collision(touching.attempt, self.budget)
-        if freed is not None:
-            self.iterations += freed.iterations
-            self._evaluate(freed)
+        collision_free = self._clearance.escape_collision(colliding.attempt, self.budget)
+        if collision_free is not None:
+            self.iterations += collision_free.iterations
+            self._evaluate(collision_free)
 
     def _squared_error(self, candidate: Candidate) -> float:
         """Return the sum of squared target errors in units of the widened tolerances."""

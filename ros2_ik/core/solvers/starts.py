@@ -58,7 +58,7 @@ def draw_starts(problem: IKProblem, starts: Starts) -> Array:
     return x
 
 
-def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
+def nearest_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     """
     Return q (nq,) with full turns added, so that joints are nearest to the seed (nq,).
 
