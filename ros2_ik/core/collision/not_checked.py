@@ -35,13 +35,13 @@ def self_collision_check(robot: Robot, meshes: str = 'exact',
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
     own = _self_collision_check(robot.without_added_frames, meshes)
     geometry = own.checker and own.checker.geometry
-    if geometry and geometry.left_out and missing_meshes == 'refuse':
-        reasons = '; '.join(text.removesuffix('; it is left out')
-                            for text in geometry.warnings[:3])
+    if geometry and geometry.incomplete_links and missing_meshes == 'refuse':
+        reasons = '; '.join(one.removesuffix('; it is left out') for one in geometry.warnings[:3])
         raise InvalidSceneError(
             f"collisions of robot '{robot.name}' cannot be checked, as geometry of "
-            f'{len(geometry.left_out)} link(s) is missing ({join_first(geometry.left_out)}): '
-            f"{reasons}; valid: collisions=False for no check, missing_meshes='skip' for the rest")
+            f'{len(geometry.incomplete_links)} link(s) is missing '
+            f'({join_first(geometry.incomplete_links)}): {reasons}; valid: collisions=False for '
+            "no check, missing_meshes='skip' for the rest")
     return own
 
 
@@ -49,7 +49,7 @@ def self_collision_check(robot: Robot, meshes: str = 'exact',
 def _self_collision_check(robot: Robot, meshes: str) -> SelfCollisionCheck:
     checker = CollisionChecker(robot, Scene(robot), meshes, 'skip')
     # keep a checker without pairs if geometry is missing: the caller reports the missing geometry
-    is_used = checker.pair_count or checker.geometry.left_out
+    is_used = checker.pair_count or checker.geometry.incomplete_links
     return SelfCollisionCheck(checker if is_used else None, not_checked(checker))
 
 
@@ -65,7 +65,7 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def _gaps(robot: Robot, geometry: RobotGeometry, guess_pairs: bool) -> tuple[str, ...]:
-    lost = geometry.left_out
+    lost = geometry.incomplete_links
     if not geometry.bodies:
         why = (f"of robot '{robot.name}' nothing could be read: {geometry.warnings[0]}"
                if lost else f"robot '{robot.name}' has no collision elements in its URDF")

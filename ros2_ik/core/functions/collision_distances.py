@@ -33,9 +33,9 @@ class CheckedDistance(KinematicFunction):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.set_field('checker', self.narrowed(self.checker))
+        self.set_field('checker', self.restrict_checker(self.checker))
 
-    def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
+    def restrict_checker(self, checker: CollisionChecker) -> CollisionChecker:
         """Return a checker of only the pairs that this function measures (default: all pairs)."""
         return checker
 
@@ -101,7 +101,7 @@ class PairDistance(CheckedDistance):
             raise InvalidConstraintError(f"no joint moves '{self.first}' relative to "
                                          f"'{self.second}'")
 
-    def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
+    def restrict_checker(self, checker: CollisionChecker) -> CollisionChecker:
         return checker.for_pair(self.first, self.second)
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:

@@ -67,7 +67,7 @@ def _elements(robot: Robot, tag: str, missing: str,
     IKError. If an element cannot be used and `missing` is 'refuse', InvalidSceneError is raised;
     if `missing` is 'skip', the element is left out with a warning, and its link is incomplete.
     """
-    root, warnings, left_out = robot.tree.element, list[str](), dict[str, None]()
+    root, warnings, incomplete_links = robot.tree.element, list[str](), dict[str, None]()
     found: list[ElementOf[S]] = []
     materials = {material.get('name'): material for material in root.findall('material')}
     for link in root.findall('link'):
@@ -86,10 +86,10 @@ def _elements(robot: Robot, tag: str, missing: str,
                 if missing == 'refuse':
                     raise InvalidSceneError(text) from None
                 warnings.append(f'{text}; it is left out')
-                left_out[body] = None
-    if not found and not left_out:
+                incomplete_links[body] = None
+    if not found and not incomplete_links:
         warnings.append(f"robot '{robot.name}' has no {tag} elements")
-    return tuple(found), tuple(warnings), tuple(left_out)
+    return tuple(found), tuple(warnings), tuple(incomplete_links)
 
 
 def _shape(element: Element, package_dirs: tuple[str, ...]) -> Shape | MeshFile:
@@ -121,12 +121,12 @@ class RobotGeometry:
     The shapes of a robot's links; each body has one shape and one colour.
 
     `warnings` are sentences about missing, replaced or left-out elements, and ignored units.
-    `left_out` are the links with an element that was left out.
+    `incomplete_links` are the links with an element that was left out.
     """
 
     bodies: tuple[LinkGeometry, ...]
     warnings: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    incomplete_links: tuple[str, ...] = ()
 
     @cached_property
     def links(self) -> tuple[str, ...]:
@@ -199,10 +199,10 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     For links with a visual element that cannot be read, and for robots without visual elements,
     collision elements are added; `warnings` name the elements that cannot be read.
     """
-    bodies, warnings, left_out = _elements(robot, 'visual', 'skip', _visual_shapes)
+    bodies, warnings, incomplete_links = _elements(robot, 'visual', 'skip', _visual_shapes)
     substitutes = (body for body in robot_geometry(robot, missing='skip').bodies
-                   if body.link in left_out or not bodies)
-    return RobotGeometry((*bodies, *substitutes), warnings, left_out)
+                   if body.link in incomplete_links or not bodies)
+    return RobotGeometry((*bodies, *substitutes), warnings, incomplete_links)
 
 
 def _visual_shapes(element: GeometryElement, _: list[str]) -> list[tuple[Shape, Color]]:

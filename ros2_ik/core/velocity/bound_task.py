@@ -93,7 +93,7 @@ class BoundTask:
         # functions with a reference on a manifold: bind the function with the new reference
         else:
             try:
-                function = self.task.toward(target, self._program.robot).function
+                function = self.task.with_reference(target, self._program.robot).function
             except IKError as error:
                 raise InvalidTargetError(f'{what}: {error}') from None
             self._program.replace_function(self._number, function)

@@ -63,7 +63,7 @@ class DistanceConstraints:
     The constraints distance >= `margin` [m] of all pairs of a checker, for consecutive steps.
 
     A step closes at most the fraction `gain` of a gap (distance - margin). A gap below 0 is opened
-    at up to `push` [m/s]. `narrowed(checker)` returns a checker of the constrained pairs only.
+    at up to `push` [m/s]. `restrict_checker` returns a checker of only the constrained pairs.
     Distances are not computed in each step: a distance decreases at most by the motion of both
     bodies, so updates of lower bounds suffice until a pair may be near.
 
@@ -76,9 +76,9 @@ class DistanceConstraints:
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, gain: float,
                  push: float, dt: float,
-                 narrowed: Callable[[CollisionChecker], CollisionChecker]) -> None:
+                 restrict_checker: Callable[[CollisionChecker], CollisionChecker]) -> None:
         self.name, self._margin, self._dt = name, margin, dt
-        self._gain, self._narrowed = gain, narrowed
+        self._gain, self._restrict_checker = gain, restrict_checker
         # template of a row, without distance and gradient
         self._row = np.zeros(column.NUMBERS + checker.robot.nv)
         self._row[[column.KIND, column.LOWER, column.UPPER, column.MIN_RATE, column.MAX_RATE,
@@ -92,7 +92,7 @@ class DistanceConstraints:
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, list[float]],
                   owned: bool = False) -> None:
         """Use another checker and object velocities (3,) [m/s]; see VelocityProgram.set_scene."""
-        self._checker, self._is_owned = self._narrowed(checker), owned
+        self._checker, self._is_owned = self._restrict_checker(checker), owned
         self._check, self._is_new, self._has_moved = self._checker.distance_check, True, False
         self._set_velocities(velocities)
 

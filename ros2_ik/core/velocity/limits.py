@@ -175,7 +175,7 @@ class Barrier:
                                          'distances; valid: one, or a Barrier for each bound')
         distances = DistanceConstraints(
             self.name, function.checker, float(margins[0]), self.gain_in_step(dt), self.push, dt,
-            function.narrowed)
+            function.restrict_checker)
         # `bound` keeps only the upper bound of the distances
         bounds.lower = np.full_like(bounds.lower, -np.inf)
         return [distances] if np.isinf(bounds.upper).all() else [distances, bound]

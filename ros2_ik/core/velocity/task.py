@@ -104,11 +104,11 @@ class Task:
 
     @property
     def is_at_reference(self) -> bool:
-        """True if the target is the function's reference (f = 0), which `toward` replaces."""
+        """True if the target is the function's reference (f = 0); see `with_reference`."""
         return (self.unbound.function.spec.reference_field is not None
                 and self.target is not None and not self.target.any())
 
-    def toward(self, reference: object, robot: Robot) -> 'Task':
+    def with_reference(self, reference: object, robot: Robot) -> 'Task':
         """Return a copy that has another reference and is bound to the robot."""
         task, spec = copy(self.unbound), self.unbound.function.spec
         changed: Any = {spec.reference_field: reference}

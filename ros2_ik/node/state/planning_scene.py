@@ -209,7 +209,7 @@ class PlanningScene:
     @property
     def left_out(self) -> list[str]:
         """A note on the links that are left out of all collision checks, or an empty list."""
-        links = self.geometry.checker().geometry.left_out
+        links = self.geometry.checker().geometry.incomplete_links
         return [f'not checked for collisions: {join_first(links)}'] if links else []
 
     def of_state(self, state: RobotState, robot: Robot, label: str) -> StateInScene:

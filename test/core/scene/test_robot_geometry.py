@@ -145,7 +145,7 @@ def test_unusable_meshes_are_refused_or_skipped_with_a_warning(file, packages):
     if file != 'broken.stl':
         assert f'/elsewhere/parts/meshes/{file}' in str(caught.value)
     rest = robot_geometry(robot, missing='skip')
-    assert [body.link for body in rest.bodies] == ['tip'] and rest.left_out == ('base',)
+    assert [body.link for body in rest.bodies] == ['tip'] and rest.incomplete_links == ('base',)
     assert file in rest.warnings[0] and "link 'base'" in rest.warnings[0]
 
 
