@@ -210,12 +210,12 @@ def test_distance_of_an_octree_to_an_attached_object_is_that_of_its_cells(kind, 
     robot, generator = Robot.from_urdf(FREE_BODY.format('')), np.random.default_rng(0)
     centres = (np.unique(generator.integers(-3, 3, (12, 3)), axis=0) + 0.5) * 0.1
     octree, boxes = (CollisionChecker(robot, Scene(robot).add(SceneObject('cells', parts)).attach(
-        SceneObject('held', [SCENE_SHAPES[kind]]), 'body')).only(*names)
+        SceneObject('held', [SCENE_SHAPES[kind]]), 'body')).for_pair(*names)
         for parts in ([OcTree(centres, 0.1)], [(Box([0.1] * 3), pose(at)) for at in centres]))
     compared = 0
     for _ in range(100):
         q = at_pose(robot, random_pose(generator, -0.8, 0.8))
-        found, expected = octree.distances(q, 3.0), boxes.distances(q, 3.0, most=2)
+        found, expected = octree.distances(q, 3.0), boxes.distances(q, 3.0, max_count=2)
         assert octree.collides(q) == boxes.collides(q)
         if expected.distance[0] > 1e-3:
             assert found.distance == pytest.approx(expected.distance[:1], abs=1e-5)
