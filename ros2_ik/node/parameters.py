@@ -199,12 +199,12 @@ PARAMETERS = (
 )
 
 
-_LIMITS = {'velocity': 'rad/s or m/s', 'acceleration': 'rad/s^2 or m/s^2',
-           'jerk': 'rad/s^3 or m/s^3'}
-LIMIT = re.compile(r'joint_limits\.(.+)\.(max_(\w+)|has_(\w+)_limits)')   # MoveIt's names
+LIMIT_UNITS = {'velocity': 'rad/s or m/s', 'acceleration': 'rad/s^2 or m/s^2',
+               'jerk': 'rad/s^3 or m/s^3'}
+LIMIT_PATTERN = re.compile(r'joint_limits\.(.+)\.(max_(\w+)|has_(\w+)_limits)')   # MoveIt's names
 
-LIMITS = tuple(f'joint_limits.<joint>.{name}' for kind in _LIMITS
-               for name in (f'max_{kind}', f'has_{kind}_limits'))
+LIMIT_NAMES = tuple(f'joint_limits.<joint>.{name}' for kind in LIMIT_UNITS
+                    for name in (f'max_{kind}', f'has_{kind}_limits'))
 
 
 def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
@@ -226,15 +226,15 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
 
 
 def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
-    """Yield the specs of the joint limits (LIMITS) among the `given` names of parameters."""
+    """Yield the specs of the joint limits (LIMIT_NAMES) among the `given` names of parameters."""
     for name in given:
-        found = LIMIT.fullmatch(name)
-        joint, _, most, has = found.groups() if found else ('', '', '', '')
-        if most in _LIMITS:
-            yield Spec(name, 1.0, f"Maximum {most} of joint '{joint}' in motions, besides limits "
-                       'of the URDF.', _LIMITS[most], 1e-6, 1e9)
-        elif has in _LIMITS:
-            yield Spec(name, True, f'Apply joint_limits.{joint}.max_{has}.')
+        found = LIMIT_PATTERN.fullmatch(name)
+        joint, _, max_kind, has_kind = found.groups() if found else ('', '', '', '')
+        if max_kind in LIMIT_UNITS:
+            yield Spec(name, 1.0, f"Maximum {max_kind} of joint '{joint}' in motions, besides "
+                       'limits of the URDF.', LIMIT_UNITS[max_kind], 1e-6, 1e9)
+        elif has_kind in LIMIT_UNITS:
+            yield Spec(name, True, f'Apply joint_limits.{joint}.max_{has_kind}.')
 
 
 # -- the parameters of a node ------------------------------------------------------------------
@@ -285,7 +285,7 @@ class Parameters(_Defaults):
 
     def limited_joints(self) -> set[str]:
         """Return the joints with a parameter joint_limits.<joint>.*."""
-        return {found.group(1) for name in self._specs if (found := LIMIT.fullmatch(name))}
+        return {found.group(1) for name in self._specs if (found := LIMIT_PATTERN.fullmatch(name))}
 
     def _declare(self, specs: Iterable[Spec]) -> None:
         for spec in specs:
@@ -301,7 +301,7 @@ class Parameters(_Defaults):
         right = [name for name in self._specs if not name.startswith('joint_limits.')]
         for name in self._given.keys() - self._specs.keys():
             self.node.get_logger().warning(
-                f"'{name}' is ignored: {unknown_name('parameter', name, [*right, *LIMITS])}")
+                f"'{name}' is ignored: {unknown_name('parameter', name, [*right, *LIMIT_NAMES])}")
 
     # -- changes --------------------------------------------------------------------------
 

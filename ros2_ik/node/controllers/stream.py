@@ -53,9 +53,9 @@ class Stream(Controller):
             self._unavailable = message.unavailable
             # a late report of an earlier motion does not count
             if message.rest is not None and self._braking and self._motion:
-                self._come_to_rest(message.rest, message.seconds)
-            if message.broken:
-                self.release(f"controller '{self.name}': {message.broken}")
+                self._come_to_rest(message.rest, message.remaining)
+            if message.failure:
+                self.release(f"controller '{self.name}': {message.failure}")
 
     def _call(self, method: Callable[..., None], *arguments: object) -> None:
         self.context.servo.call(Loop.call_player, self._player, method, *arguments)
@@ -96,7 +96,7 @@ class JointStateOutput(ServoOutput):
 
     message_type = JointState
 
-    def concerns(self, message: JointState) -> bool:
+    def affects_joints(self, message: JointState) -> bool:
         # simulators refuse a message in which no array has a value for each joint
         is_complete = len(message.name) in (len(message.position), len(message.velocity),
                                             len(message.effort))
@@ -128,7 +128,7 @@ class PositionOutput(ServoOutput):
     order: tuple[int, ...]      # indices of the joints; () if the order is the same
     message_type = Float64MultiArray
 
-    def concerns(self, message: Float64MultiArray) -> bool:
+    def affects_joints(self, message: Float64MultiArray) -> bool:
         # controllers refuse messages with a wrong number of positions
         return len(message.data) == len(self.joints)
 

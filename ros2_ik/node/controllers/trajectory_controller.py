@@ -53,7 +53,7 @@ class TrajectoryOutput(ServoOutput):
     ahead = 0.06
     n_node_subscriptions = 1    # it detects commands of other clients
 
-    def concerns(self, message: JointTrajectory) -> bool:
+    def affects_joints(self, message: JointTrajectory) -> bool:
         # a trajectory without points may end the current trajectory
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)
 

@@ -15,8 +15,8 @@ from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.state.motion_clock import MotionClock
 
 MAX_VELOCITY = 1e150    # maximum in a jog; squares of larger velocities overflow [rad/s, m/s]
-MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
-            'joint': ('joint_jog', JointJog)}
+COMMAND_TOPICS = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
+                  'joint': ('joint_jog', JointJog)}
 
 
 def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follower,

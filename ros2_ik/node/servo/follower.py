@@ -36,16 +36,15 @@ NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range
 SLOW_CONDITION = 17.0
 HALT_CONDITION = 30.0    # condition number at which the arm halts (default of MoveIt Servo)
 NEAR_GAP = 0.005    # gap (distance - margin) below which a pair explains a slow arm [m]
-# distance from a position limit below which the limit explains a slow arm [rad, m]
-NEAR_BOUND = 0.02
-SLOWED = 0.95       # fraction of the commanded velocity below which the arm is slow
-HALTED = 0.02       # fraction of the commanded velocity below which the arm is halted
+NEAR_BOUND = 0.02   # distance from a limit below which the limit explains a slow arm [rad, m]
+SLOW_FRACTION = 0.95    # fraction of the commanded velocity below which the arm is slow
+HALT_FRACTION = 0.02    # fraction of the commanded velocity below which the arm is halted
 GAIN = 8.0          # of the pose task [1/s]
 # fraction of the tip's maximum velocity to aim at, since curved paths are longer than their chord
 TIP_HEADROOM = 0.99
 # singular value below which directions are damped, so that a pose task comes to rest [m/rad]
 DAMPING = 0.05
-STILL = 1e-6        # velocity below which a joint is at rest [rad/s, m/s]
+REST_VELOCITY = 1e-6    # velocity below which a joint is at rest [rad/s, m/s]
 MIN_GRADIENT = 1e-9  # gradient below which servoed joints do not change a distance [m/rad, m/m]
 LOOKAHEAD = 0.05    # time by which the check for singularities looks ahead [s]
 MIN_FRACTION = 0.5  # fraction of a commanded twist below which the arm is too slow
@@ -214,7 +213,7 @@ class Follower:
                         if self.command and speed > 0.0 else self._braking_step())
         self.q, self.v = result.q, result.v
         # rounding errors of the solver must not count as motion
-        self.v[np.abs(self.v) < STILL] = 0.0
+        self.v[np.abs(self.v) < REST_VELOCITY] = 0.0
         return step if speed == 1.0 or self.command is None else step._replace(
             message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
 
@@ -250,7 +249,7 @@ class Follower:
         v, near = result.v[self.v_indices], self._near(self._brake)
         pushing = [pair for pair in near
                    if pair.gradient[self.v_indices] @ (v - slower) > PUSH_VELOCITY]
-        text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
+        text = 'brakes' if (np.abs(v) > REST_VELOCITY).any() else 'waits for commands'
         if pushing:
             text = f'moves away from an obstacle{_pair(pushing[0])}'
         code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
@@ -285,7 +284,8 @@ class Follower:
     def _diagnose(self, result: VelocityResult, value: Array, condition: float,
                   is_approaching: bool) -> tuple[int, str]:
         """Return a status code and the reason why the arm is slow or halted, if it is."""
-        halted = result.scale < HALTED or not (np.abs(result.v[self.v_indices]) > STILL).any()
+        halted = result.scale < HALT_FRACTION or not (
+            np.abs(result.v[self.v_indices]) > REST_VELOCITY).any()
         # the status always has a reason if a twist is followed too slowly for SLOW_TIME
         lasting = self._slow_too_long(result, value)
         at_singularity = SINGULAR, 'halted by a singularity'
@@ -294,7 +294,7 @@ class Follower:
         # the arm is halted, more than 1e-3 m or rad from the commanded pose
         is_far = halted and self.request.mode == 'pose' and (
             np.abs(result.errors['pose']).max() > 1e-3)
-        if not lasting and result.scale >= SLOWED and not is_far:
+        if not lasting and result.scale >= SLOW_FRACTION and not is_far:
             return NO_WARNING, FOLLOWS
         near = self._near(self._follow)
         gap, pair = (near[0].gap, _pair(near[0])) if near else (math.inf, '')

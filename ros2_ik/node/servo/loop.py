@@ -27,7 +27,7 @@ from sensor_msgs.msg import JointState
 from ros2_ik.core import compile_all, IKError, Scene
 from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.servo.commands import MESSAGES, read_command
+from ros2_ik.node.servo.commands import COMMAND_TOPICS, read_command
 from ros2_ik.node.servo.follower import Follower
 from ros2_ik.node.servo.messages import FromServo, OFF, ServoOutput, ServoState, SessionRequest
 from ros2_ik.node.servo.player import Player
@@ -45,7 +45,7 @@ CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all sub
 # commands are ignored after this time without calls from the node [s]: it may be blocked, and then
 # could not pass on a stop
 NODE_TIMEOUT = 1.0
-REFUSAL_TIME = 0.5     # time for which the status shows a refused command [s]
+REJECTION_TIME = 0.5   # time for which the status shows a rejected command [s]
 # best effort matches every publisher; the depth is 1, since only the newest command counts
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -108,7 +108,7 @@ class Loop:
                                          SimpleNamespace(joint_state_speed=0.0), self._clock)
         node.create_subscription(JointState, topics['joint_states'], self._joint_states.record,
                                  qos_profile_sensor_data)
-        for mode, (topic, kind) in MESSAGES.items():
+        for mode, (topic, kind) in COMMAND_TOPICS.items():
             node.create_subscription(kind, topics[topic], lambda message, mode=mode:
                                      self._on_command(mode, message), NEWEST)
         self._status = node.create_publisher(ServoStatus, topics['status'], 10)
@@ -117,9 +117,9 @@ class Loop:
         self._period = IDLE_PERIOD
         self._context = SimpleNamespace(node=node, listeners=Counter(), callback_group=None,
                                         connected_at=time.monotonic() + CONNECTION_TIME)
-        # `_called_at`, `_refused_at` and `_reported_at` are times on the steady clock [s]
+        # `_called_at`, `_rejected_at` and `_reported_at` are times on the steady clock [s]
         self._paused, self._pipe_closed, self._called_at = False, False, 0.0
-        self._refusal, self._refused_at = '', -1.0   # reason and time of the last refused command
+        self._rejection_reason, self._rejected_at = '', -1.0   # of the last rejected command
         self._reported, self._reported_at = ServoState(), 0.0
 
     # -- time -----------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Loop:
             if session := self._session:
                 self._attempt(session.step, session.abort)
                 self._report(session)
-                if session.over:
+                if session.finished:
                     session.close()
                     self._session = None
                     gc.enable()
@@ -237,16 +237,16 @@ class Loop:
 
     def _report(self, session: Session) -> None:
         now = time.monotonic()
-        mode = OFF if session.over else session.follower.request.mode
+        mode = OFF if session.finished else session.follower.request.mode
         step = session.last
-        # in order of importance: end, fault, refused command, pause, status of the step
-        is_refused = now < self._refused_at + REFUSAL_TIME
+        # in order of importance: end, fault, rejected command, pause, status of the step
+        is_rejected = now < self._rejected_at + REJECTION_TIME
         message = session.ended or session.fault or (
-            self._refusal if is_refused else
+            self._rejection_reason if is_rejected else
             'paused' if self._paused and not session.follower.moving else
             step.message)
         code = ServoStatus.HALT_FOR_TRACKING if session.has_tracking_fault else (
-            ServoStatus.INVALID if session.ended or is_refused else step.code)
+            ServoStatus.INVALID if session.ended or is_rejected else step.code)
         state = ServoState(mode, session.follower.moving, code, session.ended, message)
         if now < self._reported_at + STATUS_PERIOD and state[:4] == self._reported[:4]:
             return
@@ -265,7 +265,7 @@ class Loop:
     # -- clients --------------------------------------------------------------------------
 
     def _on_command(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
-        """Pass a command to the follower, or note why it is refused."""
+        """Pass a command to the follower, or store the reason why it is rejected."""
         session = self._session
         if session is None or session.ended or self._paused:
             return
@@ -278,4 +278,4 @@ class Loop:
                 raise invalid('commands are ignored: the node is blocked')
             follower.set_command(read_command(message, follower, self._clock))
         except (RequestError, IKError) as error:
-            self._refusal, self._refused_at = str(error), time.monotonic()
+            self._rejection_reason, self._rejected_at = str(error), time.monotonic()

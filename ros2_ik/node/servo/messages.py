@@ -37,7 +37,7 @@ class ServoOutput(ABC):
     n_node_subscriptions: ClassVar[int] = 0     # the node's own subscriptions to `topic`
 
     @abstractmethod
-    def concerns(self, message: object) -> bool:
+    def affects_joints(self, message: object) -> bool:
         """Return whether another client's command affects any of `joints`."""
 
     @abstractmethod
@@ -78,16 +78,16 @@ class PlayerState(NamedTuple):
     """
     State of a player, sent to the node.
 
-    `unavailable` is the reason why the controller would not receive commands, or ''. `broken` is
+    `unavailable` is the reason why the controller would not receive commands, or ''. `failure` is
     the reason why the player ended the motion, or ''. A motion that is being stopped comes to rest
-    at positions `rest` (n,) after `seconds` [s].
+    at positions `rest` (n,) after `remaining` [s].
     """
 
     player: int
     unavailable: str
-    broken: str
+    failure: str
     rest: Array | None = None
-    seconds: float = 0.0
+    remaining: float = 0.0
 
 
 class ServoState(NamedTuple):

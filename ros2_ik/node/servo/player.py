@@ -88,7 +88,7 @@ class Player:
 
     def _on_foreign_command(self, message: object, topic: str) -> None:
         # without a motion, the command may come from the servo session of this process
-        if self._motion and self._output.concerns(message):
+        if self._motion and self._output.affects_joints(message):
             self.abort(f'another client sends commands on {topic}; nothing more is sent to it')
 
     def close(self) -> None:

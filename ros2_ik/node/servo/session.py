@@ -42,15 +42,15 @@ class Session:
     - `ended`: the reason why the session ends or has ended, or ''.
     - `fault`: the reason why the arm cannot move at present, or ''.
     - `has_tracking_fault`: True if the session ends because the arm does not follow.
-    - `over`: True when the session has ended and publishes nothing more.
+    - `finished`: True when the session has ended and publishes nothing more.
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: JointStates,
                  follower: Follower) -> None:
         self._clock, self._measured = clock, measured
-        self._values = follower.request.parameters
+        self._parameters = follower.request.parameters
         self.follower, self.dt = follower, follower.dt
-        self.ended, self.fault, self.over = '', WAITS, False
+        self.ended, self.fault, self.finished = '', WAITS, False
         self.last = Step(0, 'waits for commands', 0.0)
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
@@ -125,10 +125,10 @@ class Session:
     def abort(self, reason: str) -> None:
         """End without braking: the last published command holds or stops the joints."""
         self.end(reason)
-        self.over = True
+        self.finished = True
 
     def _on_foreign_command(self, output: ServoOutput, message: object, topic: str) -> None:
-        if output.concerns(message):
+        if output.affects_joints(message):
             self.abort(f'another client sends commands on {topic}')
 
     # -- steps ----------------------------------------------------------------------------
@@ -142,12 +142,12 @@ class Session:
             if self._hold_pending and not self._measured.stale(self.follower.request.joints):
                 self._hold_measured(steady)
             else:
-                self.over = True
+                self.finished = True
         self._check_joint_states(steady)
         if self._velocities.drop_stationary(steady):
             self.follower.move_objects({}, self._velocities.at(steady))
-        if self.fault or self.over:
-            self.over = self.over or bool(self.ended)
+        if self.fault or self.finished:
+            self.finished = self.finished or bool(self.ended)
             self._stepped_at = steady
             return
         elapsed, self._stepped_at = steady - self._stepped_at, steady
@@ -166,7 +166,7 @@ class Session:
                 self._publish()
         # over when all published messages have been executed
         elif self.ended and not self._hold_pending:
-            self.over = steady > self._moved_at + SERVO_HOLD_TIME + MAX_DELAY
+            self.finished = steady > self._moved_at + SERVO_HOLD_TIME + MAX_DELAY
 
     def _due(self, now: int, elapsed: float) -> int:
         """Return the number of steps due at `now` [ns]; the last call was `elapsed` [s] ago."""
@@ -247,7 +247,7 @@ class Session:
         # A slowed controller samples only the start of a trajectory at the current time. At later
         # updates it would lag behind the trajectory, and catch up when it receives the next one.
         end = min(self._stepped_at + 2 * self.dt, self._moved_at + SERVO_HOLD_TIME)
-        if not (self.over or self.fault) and time.monotonic() < end:
+        if not (self.finished or self.fault) and time.monotonic() < end:
             topic.repeat()
 
     # -- joint_states ---------------------------------------------------------------------
@@ -268,24 +268,24 @@ class Session:
             if self.fault and steady < self._started_at + SERVO_DISCOVERY_TIMEOUT:
                 return
             self.end(reason)
-            self.over = self.over or bool(self.fault)
+            self.finished = self.finished or bool(self.fault)
             return
         self.fault = ''
         if steady <= self._moved_at + SERVO_HOLD_TIME or self._hold_pending:
             self._check_tracking(steady)
         # readings may be from before the arm came to rest
-        if self._hold_pending or steady <= self._moved_at + self._values.execute_state_timeout:
+        if self._hold_pending or steady <= self._moved_at + self._parameters.execute_state_timeout:
             return
         if self._measured.state(joints)[1].any():
             self.fault = 'waits: the arm moves without commands of the servo'
         # another client has moved the arm
         elif np.abs(self._measured.difference(
-                joints, follower.q[follower.q_indices])).max() > self._values.start_tolerance:
+                joints, follower.q[follower.q_indices])).max() > self._parameters.start_tolerance:
             self._restart_at_measured()
 
     def _check_tracking(self, steady: float) -> None:
         """End the session if the arm does not follow; hold the measured positions once at rest."""
-        most = self._values.max_tracking_error
+        most = self._parameters.max_tracking_error
         # this process was suspended: the arm has come to rest at the end of its last command
         if most == 0 or steady > self._stepped_at + MAX_DELAY:
             return

@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_ik.core import Array
 
-RECENT = 0.3        # time for which a velocity counts after a move [s]
+VELOCITY_TIMEOUT = 0.3    # time for which a velocity counts after a move [s]
 MIN_PERIOD = 0.02   # least time between two moves: changes reach the servo this often [s]
 
 
@@ -17,7 +17,7 @@ class ObjectVelocities:
 
     Clients move objects at different rates, so an object's velocity is its displacement divided by
     the time since its own last move. The velocity is 0 until an object has moved twice within
-    RECENT, and again after RECENT without a move.
+    VELOCITY_TIMEOUT, and again after VELOCITY_TIMEOUT without a move.
     """
 
     def __init__(self) -> None:
@@ -26,21 +26,21 @@ class ObjectVelocities:
     def record(self, displacements: Mapping[str, Array], now: float) -> None:
         """Record displacements (3,) [m] of objects, by name, at time `now` [s]."""
         for name, displacement in displacements.items():
-            seconds = now - self._moves[name][0] if name in self._moves else math.inf
-            self._moves[name] = now, (displacement / max(seconds, MIN_PERIOD) if seconds < RECENT
-                                      else np.zeros_like(displacement))
+            dt = now - self._moves[name][0] if name in self._moves else math.inf
+            self._moves[name] = now, (displacement / max(dt, MIN_PERIOD)
+                                      if dt < VELOCITY_TIMEOUT else np.zeros_like(displacement))
 
     def at(self, now: float) -> dict[str, Array]:
-        """Return the velocities, by name, of objects that moved within RECENT before `now` [s]."""
-        return {name: velocity for name, (at, velocity) in self._moves.items()
-                if now < at + RECENT}
+        """Return the velocities, by name, of objects that moved recently before `now` [s]."""
+        return {name: v for name, (at, v) in self._moves.items() if now < at + VELOCITY_TIMEOUT}
 
     def keep(self, names: Iterable[str]) -> None:
         """Drop all objects except those in `names`."""
         self._moves = {name: self._moves[name] for name in names if name in self._moves}
 
     def drop_stationary(self, now: float) -> bool:
-        """Drop objects that have not moved for RECENT; return whether there were any."""
+        """Drop objects that have not moved for VELOCITY_TIMEOUT; return whether there were any."""
         before = len(self._moves)
-        self._moves = {name: move for name, move in self._moves.items() if now < move[0] + RECENT}
+        self._moves = {name: move for name, move in self._moves.items()
+                       if now < move[0] + VELOCITY_TIMEOUT}
         return len(self._moves) < before
