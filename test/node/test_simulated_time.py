@@ -124,7 +124,7 @@ def test_two_clock_publishers_stop_a_motion(monkeypatch, difference, period):
     assert difference > 0 or follower.peak_acceleration < 1.1 * MAX_ACCELERATION
     arm.simulated = clock
     follower.run(7.0)
-    assert not arm.measured.stale([JOINT])
+    assert not arm.measured.stale_reason([JOINT])
 
 
 @pytest.mark.parametrize('clock_runs', [True, False])

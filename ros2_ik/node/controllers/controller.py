@@ -45,7 +45,7 @@ class ControllerContext:
     clock: MotionClock      # the time base of motions
     joint_states: JointStates
     # number of this node's own subscriptions to a command topic, by topic
-    listeners: Counter[str] = field(default_factory=Counter)
+    own_subscriptions: Counter[str] = field(default_factory=Counter)
     # time by which DDS has found all subscribers (steady clock [s])
     connected_at: float = 0.0
 
@@ -70,9 +70,9 @@ class Controller(ABC):
 
     `start` takes a whole motion, which replaces the previous motion.
 
-    `failure` is the reason why the current motion cannot continue, or ''. `refused` is True if the
-    controller rejected the motion. `start_time` is the start of the current motion, or the time of
-    the release, on the motion clock [s].
+    `failure` is the reason why the current motion cannot continue, or ''. `rejected` is True if
+    the controller rejected the motion. `start_time` is the start of the current motion, or the
+    time of the release, on the motion clock [s].
     """
 
     default_topic: ClassVar[str]   # {} is the controller's name
@@ -83,7 +83,7 @@ class Controller(ABC):
                  context: ControllerContext) -> None:
         self.name, self.joints, self.context = name, joints, context
         self.topic = context.node.resolve_topic_name(topic or self.default_topic.format(name))
-        self.failure, self.refused, self.start_time = '', False, -math.inf
+        self.failure, self.rejected, self.start_time = '', False, -math.inf
         self.made_at, self._braking = time.monotonic(), False
         self._motion: Motion | None = None
 
@@ -112,7 +112,7 @@ class Controller(ABC):
 
     def _begin(self, motion: Motion, braking: bool, start_delay: float = 0.0) -> None:
         if not braking:
-            self.failure, self.refused = '', False
+            self.failure, self.rejected = '', False
         self._motion, self._braking = motion, braking
         self.start_time = self.context.now() + start_delay
 
@@ -154,7 +154,7 @@ class Controller(ABC):
 
     def resting(self) -> Array | None:
         """Return the commanded rest positions (n,), or None while moving or without a motion."""
-        is_resting = self._motion and self.context.now() >= self.rest_at
+        is_resting = self._motion and self.context.now() >= self.end_time
         return self.motion.goal if is_resting else None
 
     @property
@@ -164,7 +164,7 @@ class Controller(ABC):
         return self._motion
 
     @property
-    def rest_at(self) -> float:
+    def end_time(self) -> float:
         """End of the last motion, or time of the release, on the motion clock [s]."""
         return self.start_time + (self._motion.duration if self._motion else 0.0)
 

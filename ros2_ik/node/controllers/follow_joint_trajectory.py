@@ -59,7 +59,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def unavailable_reason(self) -> str:
         if not self._client.server_is_ready():
             return f'there is no action {self.topic}'
-        return self.under_way()
+        return self.foreign_motion_reason()
 
     def start(self, motion: Motion, start_delay: float) -> None:
         # forget goals of earlier motions: `_on_response` cancels them if they are accepted later
@@ -118,18 +118,18 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         elif is_of_motion:
             del self._goals[name]
             # False for a rejected braking goal, which is sent only after the motion was accepted
-            self.refused = bool(self._withdrawn) or not self._braking
+            self.rejected = bool(self._withdrawn) or not self._braking
             self.release(f"controller '{self.name}' rejected the trajectory; see its log")
             # if the braking goal was rejected, the motion's goal would run unsupervised
-            for before in filter(None, self._goals.values()):
-                before.cancel_goal_async()
+            for open_goal in filter(None, self._goals.values()):
+                open_goal.cancel_goal_async()
 
     def _left_start(self, motion: Motion) -> bool:
         """Return whether the joints are known to have left the start of a motion."""
         states = self.context.joint_states
         distance = np.abs(states.difference(self.joints, motion.at(0.0).position)).max()
         return bool(distance > PATH_TOLERANCE or states.have_velocities(self.joints)
-                    and states.moves(self.joints))
+                    and states.moving_reason(self.joints))
 
     def _on_result(self, name: bytes,
                    answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:

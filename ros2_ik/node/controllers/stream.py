@@ -15,7 +15,7 @@ from std_msgs.msg import Float64MultiArray
 from ros2_ik.core import Array, Motion, MotionLimits, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller
-from ros2_ik.node.controllers.topics import listening_nodes
+from ros2_ik.node.controllers.topics import subscriber_nodes
 from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import FromServo, Knot, PlayerState, ServoOutput
@@ -162,7 +162,7 @@ class PositionController(Stream):
             # DDS may discover the controller's service later than its subscription
             if request is None and self._client.service_is_ready():
                 request = self._client.call_async(GetParameters.Request(names=['joints']))
-            elif request is None and not self._controller_listens():
+            elif request is None and not self._controller_subscribes():
                 return
             if time.monotonic() > end:
                 raise RequestError(
@@ -173,18 +173,18 @@ class PositionController(Stream):
         answer = request.result()
         if not answer.values or answer.values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
             return
-        theirs = list(answer.values[0].string_array_value)
-        if sorted(theirs) != sorted(self.joints):
+        controller_joints = list(answer.values[0].string_array_value)
+        if sorted(controller_joints) != sorted(self.joints):
             raise RequestError(
                 Status.CONTROL_FAILED,
-                f'controller {self._node_name} moves {", ".join(theirs) or "nothing"}, but '
-                f"parameter {self.name}.group names {', '.join(self.joints)}")
-        self._order = tuple(self.joints.index(joint) for joint in theirs)
+                f'controller {self._node_name} moves {", ".join(controller_joints) or "nothing"}, '
+                f"but parameter {self.name}.group names {', '.join(self.joints)}")
+        self._order = tuple(self.joints.index(joint) for joint in controller_joints)
 
-    def _controller_listens(self) -> bool:
+    def _controller_subscribes(self) -> bool:
         """Return whether the controller's node or one of unknown name subscribes to the topic."""
         return any(name == self._node_name or name.endswith(f'/{UNKNOWN}')
-                   for name in listening_nodes(self.context.node, self.topic))
+                   for name in subscriber_nodes(self.context.node, self.topic))
 
     @property
     def output(self) -> PositionOutput:

@@ -18,7 +18,7 @@ READ_PERIOD = 0.05     # between two reports that are read; up to 1,000/s are re
 MIN_SPEED_SCALING = 1e-3   # minimum speed scaling; a smaller factor counts as 0
 
 
-def listening_nodes(node: Node, topic: str) -> list[str]:
+def subscriber_nodes(node: Node, topic: str) -> list[str]:
     """Return the names, with namespaces, of the nodes that subscribe to a topic."""
     return [f'{one.node_namespace.rstrip("/")}/{one.node_name}'
             for one in node.get_subscriptions_info_by_topic(topic)]
@@ -29,9 +29,9 @@ class CommandTopic:
     Publisher of commands to a controller, and subscriber to the commands of other clients.
 
     Calls `on_foreign(message, topic)` for each command of another client, since it replaces this
-    node's command in the controller. `context.listeners` counts this node's own subscriptions by
-    topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the controller's
-    own node counts: DDS may have found other subscribers, but not yet the controller.
+    node's command in the controller. `context.own_subscriptions` counts the subscriptions of this
+    node by topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the
+    controller's own node counts: DDS may have found other subscribers, but not the controller yet.
     """
 
     def __init__(self, context: Any, message_type: type, topic: str, depth: int,
@@ -43,9 +43,9 @@ class CommandTopic:
         self.name = self._publisher.topic_name
         self._own = deque[bytes](maxlen=MAX_IN_TRANSIT)   # serialized
         self._last = b''
-        self._listeners, self._connected_at = context.listeners, context.connected_at
-        self._is_connected = False
-        self._listeners[self.name] += 1
+        self._own_subscriptions = context.own_subscriptions
+        self._connected_at, self._is_connected = context.connected_at, False
+        self._own_subscriptions[self.name] += 1
         self._subscription = context.node.create_subscription(
             message_type, topic, self._on_message, BEST_EFFORT, raw=True,
             callback_group=context.callback_group)
@@ -76,30 +76,30 @@ class CommandTopic:
         self._own.remove(data)
         return True
 
-    def no_subscriber(self, others: int = 0) -> str:
+    def no_subscriber_reason(self, others: int = 0) -> str:
         """
-        Return a text if no controller is known to subscribe to the topic, else ''.
+        Return why no controller is known to subscribe to the topic, or ''.
 
         `others` subscriptions belong to other processes of this program, and do not count.
         """
         # the first subscriber found may be a recorder: the controller would miss the commands
         if not self._is_connected:
-            self._is_connected = (self._controller_listens()
+            self._is_connected = (self._controller_subscribes()
                                   or time.monotonic() >= self._connected_at)
             if not self._is_connected:
                 return f'subscribers of {self.name} are still being discovered'
-        count = self._publisher.get_subscription_count() - self._listeners[self.name]
+        count = self._publisher.get_subscription_count() - self._own_subscriptions[self.name]
         return '' if count > others else f'no subscriber on {self.name}'
 
-    def _controller_listens(self) -> bool:
+    def _controller_subscribes(self) -> bool:
         """Return whether node `x` subscribes to topic `x/...`, as ros2_control's nodes do."""
-        return self.name.rpartition('/')[0] in listening_nodes(self._node, self.name)
+        return self.name.rpartition('/')[0] in subscriber_nodes(self._node, self.name)
 
     def close(self) -> None:
         """Destroy publisher and subscription."""
         self._node.destroy_publisher(self._publisher)
         self._node.destroy_subscription(self._subscription)
-        self._listeners[self.name] -= 1
+        self._own_subscriptions[self.name] -= 1
 
 
 class SpeedScaling:

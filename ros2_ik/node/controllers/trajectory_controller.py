@@ -30,7 +30,7 @@ ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.ST
 MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
 # two clients' commands less than this apart may reach the controller in either order [s]
 SIMULTANEOUS = 0.1
-END_SPEED = 1e-6    # maximum end velocity; controllers may refuse a higher one [rad/s, m/s]
+END_SPEED = 1e-6    # maximum end velocity; controllers may reject a higher one [rad/s, m/s]
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
 # distance from the commanded path up to which measured joints count as on the path [rad, m]
@@ -117,10 +117,10 @@ class JointTrajectoryController(Controller):
             self.release_to_other_client(self._action)
 
     def unavailable_reason(self) -> str:
-        return self.under_way() or self._commands.no_subscriber()
+        return self.foreign_motion_reason() or self._commands.no_subscriber_reason()
 
-    def under_way(self) -> str:
-        """Return the reason to refuse motions if another client's motion is under way, else ''."""
+    def foreign_motion_reason(self) -> str:
+        """Return the reason to reject motions if another client's motion is under way, else ''."""
         if self.foreign_goal:
             return f'nothing was moved: another client has a goal under way on {self.foreign_goal}'
         # joint_states do not suffice: a moving arm is at rest for a moment when it reverses
@@ -139,7 +139,7 @@ class JointTrajectoryController(Controller):
 
     def on_foreign_command(self, message: JointTrajectory, topic: str) -> None:
         """Release the controller if another client moves its joints; if this is unclear, brake."""
-        # the controller may refuse a trajectory without points, and continue an earlier one
+        # the controller may reject a trajectory without points, and continue an earlier one
         if not message.points or {*self.joints}.isdisjoint(message.joint_names):
             return
         # without a stamp, a trajectory starts on receipt
@@ -147,12 +147,12 @@ class JointTrajectoryController(Controller):
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         begins = self.context.clock.to_motion_time(stamp) if stamp else now
         ends = begins + seconds_of(message.points[-1])
-        may_be_refused = ends < now or not _is_regular(message, self.joints)
-        # if the controller refuses the trajectory, an earlier one stays under way
-        self._foreign_until = max(ends, self._foreign_until) if may_be_refused else ends
+        may_be_rejected = ends < now or not _is_regular(message, self.joints)
+        # if the controller rejects the trajectory, an earlier one stays under way
+        self._foreign_until = max(ends, self._foreign_until) if may_be_rejected else ends
         # brake if it is unknown whose trajectory the controller follows
-        doubt = may_be_refused or now < self._sent_at + SIMULTANEOUS
-        if doubt and self._motion and not self._braking and now < self.rest_at:
+        doubt = may_be_rejected or now < self._sent_at + SIMULTANEOUS
+        if doubt and self._motion and not self._braking and now < self.end_time:
             self.failure = (f"another client sent controller '{self.name}' a trajectory on "
                             f'{topic} that it may refuse, or within {SIMULTANEOUS:g} s of the '
                             "node's own: it is unknown whose trajectory the controller follows")
@@ -174,7 +174,7 @@ class JointTrajectoryController(Controller):
     def _measured(self) -> MotionState | None:
         """Return the measured state, extrapolated to the current time; None if unknown."""
         states, joints, now = self.context.joint_states, self.joints, self.context.now()
-        if states.stale(joints) or not states.have_velocities(joints):
+        if states.stale_reason(joints) or not states.have_velocities(joints):
             return None
         # drivers may report continuous joints within one turn: shift them by whole turns to be
         # near the commanded positions, then extrapolate by age * velocity
@@ -198,7 +198,7 @@ class JointTrajectoryController(Controller):
         states, late = self.context.joint_states, self.receive_delay - RECEIVE_DELAY
         # a prompt response leaves no doubt about the start; on a curve, the joints may fit several
         # start times
-        if late <= MAX_LEAD or self.motion.is_curved or states.stale(self.joints):
+        if late <= MAX_LEAD or self.motion.is_curved or states.stale_reason(self.joints):
             return
         found = self._tracking()
         # joints that are still at the start do not show when the motion began
@@ -241,7 +241,7 @@ class JointTrajectoryController(Controller):
             others, reversible = [], [*others, *reversible]
         braking = braking_motion(self.joints, at.position, at.velocity, limits, others, reversible)
         # if braking would overshoot the goal, let the motion end there
-        if on_path and passes_goal(braking, motion, self.rest_at - now):
+        if on_path and passes_goal(braking, motion, self.end_time - now):
             return
         # remaining time of the initial move to the start of the motion [s]
         remaining_delay = max(self.start_time - now, 0.0)

@@ -56,7 +56,7 @@ class Diagnostics(Endpoint):
         age = self.joint_states.age(newest)
         values: Values = {'age [s]': f'{age:.3f}',
                           'age counted from': 'header.stamp' if newest.stamp else 'receipt'}
-        if wrong := self.joint_states.contradictions():
+        if wrong := self.joint_states.contradiction_texts():
             return DiagnosticStatus.ERROR, wrong[0], values
         if age > (self.parameters.joint_state_timeout or float('inf')):
             return DiagnosticStatus.STALE, f'the newest is {age:.3g} s old', values

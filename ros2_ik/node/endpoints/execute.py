@@ -50,15 +50,15 @@ class Execute(Endpoint):
         if it is unknown whether one does.
         """
         motions = self.motions
-        moves = motions.foreign_motion()
+        reason = motions.foreign_motion_reason()
         count = motions.stop(Status.PREEMPTED, 'by service stop')
-        response.success = not moves
+        response.success = not reason
         response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
             count, f'{count} motions are being stopped')
         # `count` can include a motion of this node that waits for the other client's motion to end
-        if moves:
-            response.message = (f'{response.message}; but {moves}' if count
-                                else f'no motion was stopped: {moves}')
+        if reason:
+            response.message = (f'{response.message}; but {reason}' if count
+                                else f'no motion was stopped: {reason}')
         if motions.servo:
             response.message += '; the servo is switched off'
 

@@ -122,7 +122,7 @@ class IKEndpoint(Endpoint):
                 f"no joint_states of joint '{name}': checks use its position in the seed"
                 for name in request.seed if name not in known and name not in active]
             for name in sorted(active | prepared.required_joints):
-                if contradiction := self.joint_states.contradiction(name):
+                if contradiction := self.joint_states.contradiction_text(name):
                     raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
         return prepared
 

@@ -89,7 +89,7 @@ class MotionExecution:
         # running check of the remaining path in a newer scene
         self.recheck: PathCollisionCheck | None = None
         self._stopped_at = 0.0          # start of braking, motion clock [s]
-        self._open_at = -np.inf         # last time with an unanswered goal, motion clock [s]
+        self._unanswered_at = -np.inf   # last time with an unanswered goal, motion clock [s]
 
     def now(self) -> float:
         """Return the time of the motion clock [s]."""
@@ -113,7 +113,7 @@ class MotionExecution:
     @property
     def end(self) -> float:
         """Planned end on the motion clock [s]; -inf if all controllers were released."""
-        return max((one.rest_at for one in self.controllers if not one.released),
+        return max((one.end_time for one in self.controllers if not one.released),
                    default=-math.inf)
 
     def remaining_motion(self) -> Motion:
@@ -153,7 +153,7 @@ class MotionExecution:
     def supervise(self) -> Outcome | None:
         """Check the motion, brake it on a fault, and return the outcome at its end, else None."""
         # all controllers have rejected the motion, so there is nothing to brake
-        if all(one.refused for one in self.controllers):
+        if all(one.rejected for one in self.controllers):
             status = self.reason.status if self.reason else Status.CONTROL_FAILED
             return Outcome(status, 'nothing was moved: '
                            + '; '.join(one.failure for one in self.controllers))
@@ -163,7 +163,7 @@ class MotionExecution:
 
     def _fault(self) -> tuple[Status, str] | None:
         """Return status and reason if the motion must stop, else None."""
-        if reason := self._measured.stale(self.joints):
+        if reason := self._measured.stale_reason(self.joints):
             return Status.ROBOT_STATE_STALE, reason
         if reason := self.request.cancelled():
             return Status.PREEMPTED, reason
@@ -215,10 +215,10 @@ class MotionExecution:
         # a controller may still accept a goal, and then move the arm
         reason = next((text for one in self.controllers if (text := one.unanswered_reason())), '')
         if reason:
-            self._open_at = self.now()
+            self._unanswered_at = self.now()
         elif not joints:
             return outcome
-        elif outcome and (stale := self._measured.stale(joints)):
+        elif outcome and (stale := self._measured.stale_reason(joints)):
             return _add_reason(outcome, f'it is not known whether the arm is at rest: {stale}')
         else:
             reason = self._unsettled_reason(ours)
@@ -228,7 +228,7 @@ class MotionExecution:
             self.stop(Status.CONTROL_FAILED, 'the robot did not arrive within '
                       f'{timeout:g} s after the end of the motion: {reason}')
         # wait for readings that were measured after the end
-        if reason or self._measured.oldest_time(joints) < max(self.end, self._open_at):
+        if reason or self._measured.oldest_time(joints) < max(self.end, self._unanswered_at):
             return None
         text = (f'arrived after {self.now() - self.sent_at:.2f} s, '
                 f'{self._end_errors(ours).max():.1g} from the goal')
@@ -237,8 +237,8 @@ class MotionExecution:
     def _unsettled_reason(self, controllers: list[Controller]) -> str:
         """Return why the joints of controllers are not at rest at the end of the motion, or ''."""
         joints = [joint for one in controllers for joint in one.joints]
-        if moves := self._measured.moves(joints):
-            return moves
+        if reason := self._measured.moving_reason(joints):
+            return reason
         limit, errors = self._parameters.goal_tolerance, self._end_errors(controllers)
         worst = int(np.argmax(errors))
         if errors[worst] <= limit:

@@ -82,9 +82,9 @@ class MotionExecutor:
         """True while an accepted motion has not ended, or while the servo moves."""
         return bool(self._executions) or self.servo_moves
 
-    def foreign_motion(self) -> str:
+    def foreign_motion_reason(self) -> str:
         """
-        Return a text if another client moves a joint, or if this is unknown, else ''.
+        Return why motions of other clients cannot be excluded, or ''.
 
         Returns '' while a motion of this node is under way, or the servo moves.
         """
@@ -92,9 +92,9 @@ class MotionExecutor:
             return ''
         # joints without a controller cannot be stopped by this node anyway
         for one in self._controllers.controllers:
-            if reason := self._measured.stale(one.joints):
+            if reason := self._measured.stale_reason(one.joints):
                 return f'it is not known whether anything moves: {reason}'
-            if reason := self._measured.moves(one.joints):
+            if reason := self._measured.moving_reason(one.joints):
                 return reason
         return ''
 
@@ -270,8 +270,8 @@ class MotionExecutor:
         for controller in execution.controllers:
             if reason := controller.unavailable_reason():
                 raise RequestError(Status.CONTROL_FAILED, reason)
-        if moves := measured.moves(execution.joints):
-            raise RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
+        if reason := measured.moving_reason(execution.joints):
+            raise RequestError(Status.CONTROL_FAILED, f'{reason}; nothing was moved')
         for controller in execution.controllers:
             joints = controller.joints
             position = measured.state(joints)[0]
@@ -283,7 +283,7 @@ class MotionExecutor:
                     continue
             # the joints must have been measured at rest for REST_TIME since the last command
             if min(measured.rest_time(joints),
-                   measured.oldest_time(joints) - controller.rest_at) < REST_TIME:
+                   measured.oldest_time(joints) - controller.end_time) < REST_TIME:
                 raise RequestError(
                     Status.ROBOT_STATE_STALE, f"the joints of controller '{controller.name}' are "
                     'not at their commanded rest positions, and joint_states do not show them at '

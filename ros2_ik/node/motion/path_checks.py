@@ -70,7 +70,7 @@ class PathChecks:
                 'the path cannot be checked for collisions (avoid_collisions: false moves without '
                 'a check)')
         for name in sorted(others):
-            if contradiction := self._context.joint_states.contradiction(name):
+            if contradiction := self._context.joint_states.contradiction_text(name):
                 raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
         if taken := others & joints_of_others:
             raise RequestError(

@@ -53,7 +53,7 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
                                f'[{joint.lower:.6g}, {joint.upper:.6g}]')
         if name in allowed and controllers.controllers_of([name]):
             goal[name] = float(value)
-        elif measured.stale([name]) or abs(measured.difference([name], value)) > tolerance:
+        elif measured.stale_reason([name]) or abs(measured.difference([name], value)) > tolerance:
             if name in allowed:
                 raise RequestError(Status.CONTROL_FAILED, controllers.no_controller_text([name]))
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
@@ -79,8 +79,8 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     robot, joints = execution.robot, execution.joints
     # joints without a goal stay, but within limits: measured positions can be slightly outside
     stay = np.clip(start, *position_bounds(robot, joints)).tolist()
-    wanted = execution.request.joints
-    goal = [wanted.get(joint, at) for joint, at in zip(joints, stay, strict=True)]
+    requested = execution.request.joints
+    goal = [requested.get(joint, at) for joint, at in zip(joints, stay, strict=True)]
     if (path := execution.request.path_motion) is not None:
         motion = _along(execution, path, start, np.array(goal), parameters)
     else:

@@ -34,7 +34,7 @@ class Player:
         self._now = 0.0         # last tick on the motion clock [s]
         self._time = 0.0        # time of the last command since the start of the motion [s]
         self._ticked_at = 0.0      # last tick on the steady clock [s]
-        self._unavailable = self._topic.no_subscriber()
+        self._unavailable = self._topic.no_subscriber_reason()
         send(PlayerState(self._number, self._unavailable, ''))
 
     def play(self, output: ServoOutput, times: Array, positions: Array, velocities: Array,
@@ -60,7 +60,7 @@ class Player:
 
     def tick(self, period: float) -> None:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""
-        if (unavailable := self._topic.no_subscriber()) != self._unavailable:
+        if (unavailable := self._topic.no_subscriber_reason()) != self._unavailable:
             self._unavailable = unavailable
             self._send(PlayerState(self._number, unavailable, ''))
         motion, now = self._motion, self._clock.now()

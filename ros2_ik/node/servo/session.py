@@ -62,8 +62,7 @@ class Session:
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.has_tracking_fault, self._hold_pending = False, False
         self._knots = deque[Knot]()
-        # start of the session, and last call of `step` (steady clock [s])
-        self._started_at = self._stepped_at = time.monotonic()
+        self._started_at = self._stepped_at = time.monotonic()      # steady clock [s]
         self._moved_at = -math.inf     # last motion [s]; nothing is published before the first one
         self._checked_at = 0.0      # last check of joint_states (steady clock [s])
         self._time = 0      # last command (motion clock [ns], like the times of knots)
@@ -139,7 +138,8 @@ class Session:
         # the arm has not come to rest in time, for example because obstacles keep pushing it
         if steady > self._ended_at + SESSION_END_TIMEOUT:
             # do not command positions from stale readings
-            if self._hold_pending and not self._measured.stale(self.follower.request.joints):
+            if self._hold_pending and not self._measured.stale_reason(
+                    self.follower.request.joints):
                 self._hold_measured(steady)
             else:
                 self.finished = True
@@ -259,10 +259,10 @@ class Session:
         self._checked_at = steady
         follower = self.follower
         joints = follower.request.joints
-        reason = self._measured.stale([*joints, *self._other_joints()])
+        reason = self._measured.stale_reason([*joints, *self._other_joints()])
         if not reason and self.fault == WAITS:
-            reason = next((text for output, topic in self._outputs
-                           if (text := topic.no_subscriber(output.n_node_subscriptions))), '')
+            reason = next((text for output, topic in self._outputs if (
+                text := topic.no_subscriber_reason(output.n_node_subscriptions))), '')
         if reason:
             # before the first motion, wait for the discovery of joint_states and controllers
             if self.fault and steady < self._started_at + SERVO_DISCOVERY_TIMEOUT:

@@ -31,7 +31,7 @@ class ObjectVelocities:
                                       if dt < VELOCITY_TIMEOUT else np.zeros_like(displacement))
 
     def at(self, now: float) -> dict[str, Array]:
-        """Return the velocities, by name, of objects that moved recently before `now` [s]."""
+        """Return the velocities of objects that moved within VELOCITY_TIMEOUT before `now` [s]."""
         return {name: v for name, (at, v) in self._moves.items() if now < at + VELOCITY_TIMEOUT}
 
     def keep(self, names: Iterable[str]) -> None:

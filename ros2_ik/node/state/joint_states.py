@@ -200,7 +200,7 @@ class JointStates:
             self._warn(f'joint_states has no valid position for {nan}: earlier values, if any, '
                        'remain in use and become stale')
         if contradicts:
-            self._warn(self.contradiction(contradicts[0]))
+            self._warn(self.contradiction_text(contradicts[0]))
 
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint, or None."""
@@ -228,7 +228,7 @@ class JointStates:
 
     # -- faults ---------------------------------------------------------------------------
 
-    def contradiction(self, name: str) -> str:
+    def contradiction_text(self, name: str) -> str:
         """Return an error text if readings of a joint contradict each other, or ''."""
         joint = self._joints.get(name)
         if joint is None or time.monotonic() - joint.contradiction_at >= AGREEMENT_TIME:
@@ -238,13 +238,13 @@ class JointStates:
         return (f"joint_states contradict each other: joint '{name}' {joint.contradiction}; "
                 f'publishers: {", ".join(names)}')
 
-    def contradictions(self) -> list[str]:
+    def contradiction_texts(self) -> list[str]:
         """Return the error texts of all joints whose readings contradict each other."""
-        return [text for name in self._joints if (text := self.contradiction(name))]
+        return [text for name in self._joints if (text := self.contradiction_text(name))]
 
     # -- state for motions ----------------------------------------------------------------
 
-    def stale(self, joints: Iterable[str]) -> str:
+    def stale_reason(self, joints: Iterable[str]) -> str:
         """Return the reason why positions of joints cannot be used for motions now, or ''."""
         if fault := self._clock.fault:
             return fault
@@ -252,7 +252,7 @@ class JointStates:
         for name in joints:
             if (reading := self.get(name)) is None:
                 return f"no joint_states received for joint '{name}'"
-            if contradiction := self.contradiction(name):
+            if contradiction := self.contradiction_text(name):
                 return contradiction
             if not reading.stamp:
                 return (f"joint_states of joint '{name}' have no header.stamp, so that their age "
@@ -264,8 +264,8 @@ class JointStates:
 
     def require(self, joints: Sequence[str]) -> None:
         """Raise RequestError (ROBOT_STATE_STALE) unless all joints have usable positions."""
-        if stale := self.stale(joints):
-            raise RequestError(Status.ROBOT_STATE_STALE, stale)
+        if reason := self.stale_reason(joints):
+            raise RequestError(Status.ROBOT_STATE_STALE, reason)
 
     def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
         """Return positions and velocities, (n,) each; a velocity that is unknown or small is 0."""
@@ -286,8 +286,8 @@ class JointStates:
         """Return whether the velocities of all joints are known."""
         return all(self._joints[name].velocity is not None for name in joints)
 
-    def moves(self, joints: Sequence[str]) -> str:
-        """Return a text on the first joint that moves or whose velocity is unknown, or ''."""
+    def moving_reason(self, joints: Sequence[str]) -> str:
+        """Return why joints are not known to be at rest (one moves or may move), or ''."""
         for name in joints:
             speed = self._joints[name].velocity
             if speed is None:
