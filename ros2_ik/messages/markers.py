@@ -38,9 +38,9 @@ def scene_markers(scene: Scene) -> MarkerArray:
     for item in scene.objects.values():
         markers += _markers(item, header, WORLD_COLOR, item.id)
     # the ids of a world object and an attached object may be equal
-    for held in scene.attached.values():
-        markers += _markers(held.object, Header(frame_id=held.link), ATTACHED_COLOR,
-                            f'{held.id} (attached)')
+    for body in scene.attached.values():
+        markers += _markers(body.object, Header(frame_id=body.link), ATTACHED_COLOR,
+                            f'{body.id} (attached)')
     return MarkerArray(markers=markers)
 
 

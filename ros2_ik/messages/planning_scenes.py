@@ -100,8 +100,8 @@ def copy_scene(source: Scene, robot: Robot, world: bool = True, attached: bool =
     """
     scene = Scene(robot, guess_pairs=source.guess_pairs).with_frames(source.frames)
     # attached objects first: attaching one removes a world object of the same id
-    for held in source.attached.values() if attached else ():
-        scene = scene.attach(held.object, held.link, held.touch_links)
+    for body in source.attached.values() if attached else ():
+        scene = scene.attach(body.object, body.link, body.touch_links)
     for item in source.objects.values() if world else ():
         scene = scene.add(item)
     return scene.with_padding(source.padding) if world else scene
@@ -157,40 +157,40 @@ def scene_message(state: SceneState, joints: dict[str, Any], components: int,
 
     `joints` are the known joint values, by name. The frame of `header` is the root frame.
     """
-    scene, wanted = state.scene, components or ALL_COMPONENTS
+    scene, requested = state.scene, components or ALL_COMPONENTS
     message = PlanningScene(is_diff=False)
-    if wanted & Bits.SCENE_SETTINGS:
+    if requested & Bits.SCENE_SETTINGS:
         message.name, message.robot_model_name = state.name, scene.robot.name
-    if wanted & (Bits.ROBOT_STATE | Bits.ROBOT_STATE_ATTACHED_OBJECTS):
+    if requested & (Bits.ROBOT_STATE | Bits.ROBOT_STATE_ATTACHED_OBJECTS):
         fill_state(message.robot_state, joints, joints)
         message.robot_state.joint_state.header = header
-    if wanted & Bits.ROBOT_STATE_ATTACHED_OBJECTS:
+    if requested & Bits.ROBOT_STATE_ATTACHED_OBJECTS:
         message.robot_state.attached_collision_objects = [AttachedCollisionObject(
-            link_name=held.link, touch_links=sorted(held.touch_links - {held.link}),
-            object=_object(held.object, Header(stamp=header.stamp, frame_id=held.link)))
-            for held in scene.attached.values()]
-    if wanted & (Bits.WORLD_OBJECT_NAMES | Bits.WORLD_OBJECT_GEOMETRY):
+            link_name=body.link, touch_links=sorted(body.touch_links - {body.link}),
+            object=_object(body.object, Header(stamp=header.stamp, frame_id=body.link)))
+            for body in scene.attached.values()]
+    if requested & (Bits.WORLD_OBJECT_NAMES | Bits.WORLD_OBJECT_GEOMETRY):
         message.world.collision_objects = [
-            _object(item, header) if wanted & Bits.WORLD_OBJECT_GEOMETRY
+            _object(item, header) if requested & Bits.WORLD_OBJECT_GEOMETRY
             else CollisionObject(id=item.id)
             for item in scene.objects.values() if item.id != OCTOMAP or state.octomap is None]
-    if wanted & Bits.OCTOMAP and state.octomap is not None and OCTOMAP in scene.objects:
+    if requested & Bits.OCTOMAP and state.octomap is not None and OCTOMAP in scene.objects:
         message.world.octomap.header = header
         fill_pose(message.world.octomap.origin, scene.objects[OCTOMAP].pose)
         message.world.octomap.octomap = state.octomap
-    if wanted & Bits.TRANSFORMS:
+    if requested & Bits.TRANSFORMS:
         message.fixed_frame_transforms = [TransformStamped(
             header=Header(stamp=header.stamp, frame_id=name), child_frame_id=header.frame_id,
             transform=fill_transform(Transform(), pin.SE3ToXYZQUAT(pose)))
             for name, pose in scene.frames.items()]
-    if wanted & Bits.ALLOWED_COLLISION_MATRIX:
+    if requested & Bits.ALLOWED_COLLISION_MATRIX:
         message.allowed_collision_matrix = matrix_message(scene.allowed)
-    if wanted & Bits.LINK_PADDING_AND_SCALING:
+    if requested & Bits.LINK_PADDING_AND_SCALING:
         message.link_padding = [LinkPadding(link_name=link, padding=padding)
                                 for link, padding in scene.padding.items()]
-    if wanted & Bits.OBJECT_COLORS:
+    if requested & Bits.OBJECT_COLORS:
         message.object_colors = _colors([*scene.objects.values(), *(
-            held.object for held in scene.attached.values())])
+            body.object for body in scene.attached.values())])
     return message
 
 

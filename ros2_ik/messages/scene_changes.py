@@ -117,10 +117,10 @@ def _attach(scene: Scene, message: AttachedCollisionObject, context: ConversionC
 
 def _detach(scene: Scene, message: AttachedCollisionObject, context: ConversionContext) -> Scene:
     id, link = message.object.id, message.link_name.removeprefix('/')
-    held = [item for item in scene.attached.values()
-            if (not id or item.id == id) and (not link or item.link == link)]
+    attached = [item for item in scene.attached.values()
+                if (not id or item.id == id) and (not link or item.link == link)]
     # joints whose values are needed for the poses of the detached objects
-    joints = frozenset[str]().union(*(scene.robot.moving_joints(item.link) for item in held))
+    joints = frozenset[str]().union(*(scene.robot.moving_joints(item.link) for item in attached))
     return scene.detach(id or None, link or None, context.at(joints) if joints else None)
 
 

@@ -83,8 +83,8 @@ class IKNode(Node):
         texts = {'urdf': parameters.robot_description,
                  'srdf': parameters.robot_description_semantic}
         update(**{name: text for name, text in texts.items() if text})
-        if self._description.refused:
-            raise ParameterError(self._description.refused)
+        if self._description.error:
+            raise ParameterError(self._description.error)
         if parameters.controllers:
             log.info(f'motions use {parameters.velocity_scaling:g} of the velocity limits and '
                      f'{parameters.acceleration_scaling:g} of the acceleration limits; '
@@ -111,7 +111,7 @@ class IKNode(Node):
     def _on_robot(self, robot: Robot) -> None:
         """Replace the robot in the whole node; raises IKError if the scene does not fit it."""
         # first: this may raise IKError, before anything is changed
-        scene = self._scene.of_robot(robot)
+        scene = self._scene.scene_for_robot(robot)
         # before the other changes, to stop motions under way
         self._motions.set_robot(robot)
         # cancel the searches for the previous robot
@@ -178,14 +178,14 @@ def run() -> int:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     # rclpy raises various exceptions, for example if the log directory is not writable
     except Exception as error:
-        return _refuse(f'ROS does not start: {error}')
+        return _print_error(f'ROS does not start: {error}')
     # compile before the node offers services, so that the first answers are not delayed
     compile_all()
     try:
         node = IKNode()
     except ParameterError as error:
         rclpy.shutdown()
-        return _refuse(str(error))
+        return _print_error(str(error))
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     ending = threading.Event()
@@ -202,6 +202,6 @@ def run() -> int:
     return 0
 
 
-def _refuse(reason: str) -> int:
+def _print_error(reason: str) -> int:
     print(f'ros2_ik: {" ".join(reason.split())}', file=sys.stderr)
     return 1

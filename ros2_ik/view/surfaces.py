@@ -88,8 +88,8 @@ def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, pin.SE
     for item in scene.objects.values():
         yield item, item.pose, WORLD_COLOR
     at = Configuration(scene.robot, q)
-    for held in scene.attached.values():
-        yield held.object, at.placement(held.link) * held.object.pose, ATTACHED_COLOR
+    for body in scene.attached.values():
+        yield body.object, at.placement(body.link) * body.object.pose, ATTACHED_COLOR
 
 
 def touched_names(contacts: Sequence[Contact]) -> set[str]:

@@ -48,14 +48,14 @@ def test_malformed_description_is_refused_until_a_valid_one_arrives():
     log, robots = Log(), []
     description = Description(log, 'fixed', robots.append, 'robot_description')
     description.update(srdf='<robot><group')
-    assert description.refused == '' and description.robot is None
+    assert description.error == '' and description.robot is None
     description.update(urdf=URDF)
-    assert 'SRDF' in description.refused and description.robot is None
+    assert 'SRDF' in description.error and description.robot is None
     description.update(srdf='<robot name="small_arm"/>')
     assert description.refused == '' and len(robots) == 1
     for _ in range(3):
         description.update(urdf='<robot name="x"/>')
-        assert 'no links' in description.refused
+        assert 'no links' in description.error
     assert sum('no links' in line for line in log.lines) == 1
     description.update(urdf=URDF)
     assert description.refused == '' and len(robots) == 1

@@ -34,7 +34,7 @@ class CheckState(Endpoint):
     def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/check_state."""
         robot = self.description.current()
-        state = self.scene.of_state(request.state, robot, 'state')
+        state = self.scene.parse_state(request.state, robot, 'state')
         q, checker = self._check(robot, state, request.group, response)
         outside = _outside(robot, q, _joints(robot, request.group))
         response.outside_limits = [joint.name for joint in outside]
@@ -46,7 +46,7 @@ class CheckState(Endpoint):
                       response: GetStateValidity.Response) -> None:
         """Answer as move_group does: contacts and constraints count, joint limits do not."""
         robot = self.description.current()
-        state = self.scene.of_state(request.robot_state, robot, 'robot_state')
+        state = self.scene.parse_state(request.robot_state, robot, 'robot_state')
         # as in MoveIt, an unknown group means all joints
         group = request.group_name if request.group_name in robot.groups else ''
         _, checker = self._check(robot, state, group, response)
@@ -103,7 +103,7 @@ def _unchecked(checker: CollisionChecker | None) -> list[str]:
 def _bodies(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:
     """Return the names of links and attached objects that any of the joints moves."""
     links = {name for name in robot.frame_names if joints & robot.moving_joints(name)}
-    return links | {held.id for held in scene.attached.values() if held.link in links}
+    return links | {body.id for body in scene.attached.values() if body.link in links}
 
 
 def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:

@@ -42,7 +42,7 @@ class ComputeFK(Endpoint):
 
         Without names, the link is the default tip.
         """
-        state = self.scene.of_state(given, self.description.current(), label)
+        state = self.scene.parse_state(given, self.description.current(), label)
         robot = framed_robot(state.scene, names)
         links = [link_name(robot, name, 'links', state.scene) for name in names] \
             or [tip_name(robot, '', self.parameters)]

@@ -47,5 +47,5 @@ class ComputeIK(IKEndpoint):
             fill_state(response.solution, joints, joints, self.header(robot.root_frame))
 
     def _read(self, request: PositionIKRequest) -> PreparedRequest:
-        return self.read_moveit(request, self.scene.of_state(
+        return self.read_moveit(request, self.scene.parse_state(
             request.robot_state, self.description.current(), 'robot_state'))

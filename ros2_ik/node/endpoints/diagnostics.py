@@ -39,14 +39,14 @@ class Diagnostics(Endpoint):
         self._publisher.publish(message)
 
     def _robot(self) -> tuple[bytes, str, Values]:
-        robot, refused = self.description.robot, self.description.refused
-        values: Values = {'refused description': refused} if refused else {}
+        robot, error = self.description.robot, self.description.error
+        values: Values = {'refused description': error} if error else {}
         if robot is None:
-            return DiagnosticStatus.ERROR, refused or 'no robot yet', values
+            return DiagnosticStatus.ERROR, error or 'no robot yet', values
         values |= {'robot': robot.name, 'joints': len(robot.joints),
                    'groups': ', '.join(robot.groups), 'root frame': robot.root_frame}
-        if refused:
-            return DiagnosticStatus.WARN, f'a newer description was refused: {refused}', values
+        if error:
+            return DiagnosticStatus.WARN, f'a newer description was refused: {error}', values
         return DiagnosticStatus.OK, f"robot '{robot.name}' is loaded", values
 
     def _joint_states(self) -> tuple[bytes, str, Values]:

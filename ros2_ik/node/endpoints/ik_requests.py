@@ -49,8 +49,8 @@ from ros2_ik.srv import ComputeIK
 BOUND_NOTE = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
 MAX_PENDING = 64        # maximum number of open searches in the workers
 # CPU time of a search before it is sent to a worker [s]; sending takes longer than this time
-SLICE = 0.002
-FAST_SOLVER = 'lm'      # the solver whose attempts take well below SLICE with default options
+SEARCH_SLICE = 0.002
+FAST_SOLVER = 'lm'    # the solver whose attempts take well below SEARCH_SLICE with default options
 REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count as reached [rad, m]
 
 
@@ -100,7 +100,7 @@ class IKEndpoint(Endpoint):
         `state` is the parsed state of the seed, None if it must be parsed here.
         """
         robot, parameters = self.description.current(), self.parameters
-        scene, seed = state or self.scene.of_state(message.seed, robot, 'seed')
+        scene, seed = state or self.scene.parse_state(message.seed, robot, 'seed')
         request, checker = read_request(message, scene, seed, parameters,
                                         self.transforms.locate, self.scene.checker)
         if message.execute and not parameters.controllers:
@@ -195,7 +195,7 @@ class IKEndpoint(Endpoint):
         if not prepared.execute:
             return solution
         prepared.phase, request, checker = 'moving', prepared.request, problem.checker
-        outcome = self._refusal(prepared, solution) or await self.motions.run(MotionRequest(
+        outcome = self._rejection(prepared, solution) or await self.motions.run(MotionRequest(
             prepared.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', request.avoid_collisions,
             # adds the request's attached objects and allowed collisions to the node's scene
@@ -216,9 +216,9 @@ class IKEndpoint(Endpoint):
         here, there = (robot.to_q({name: positions}) for positions in (at, value))
         return float(np.abs(pin.difference(robot.model, here, there)).max())
 
-    def _refusal(self, prepared: PreparedRequest, solution: IKSolution) -> Outcome | None:
+    def _rejection(self, prepared: PreparedRequest, solution: IKSolution) -> Outcome | None:
         """
-        Return the refusal of a motion if its solution may no longer hold, else None.
+        Return an outcome that rejects the motion if its solution may no longer hold, else None.
 
         The request's frames must not have changed meanwhile. Joints of the request that the search
         does not move must be at the positions for which the solution holds.
@@ -241,13 +241,13 @@ class IKEndpoint(Endpoint):
 
 def _run_slice(search: Search) -> bool:
     """
-    Run a search for up to SLICE if its solver is FAST_SOLVER; return whether it finished.
+    Run a search for up to SEARCH_SLICE if its solver is FAST_SOLVER; return whether it finished.
 
-    SLICE is CPU time, so that a busy machine does not shorten it.
+    SEARCH_SLICE is CPU time, so that a busy machine does not shorten it.
     """
     if search.solver != FAST_SOLVER:
         return False
-    end = time.thread_time() + SLICE
+    end = time.thread_time() + SEARCH_SLICE
     while not search.run(seconds=0):
         if time.thread_time() >= end:
             return False

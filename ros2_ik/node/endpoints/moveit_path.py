@@ -58,7 +58,7 @@ class MoveItPath(IKEndpoint):
                      'prismatic_jump_threshold'):
             if math.isnan(getattr(request, name)):
                 raise invalid(f'{name} is nan; valid: above 0, or 0 (unlimited)')
-        state = self.scene.of_state(request.start_state, robot, 'start_state')
+        state = self.scene.parse_state(request.start_state, robot, 'start_state')
         # the target's pose is not set here: PathSearch moves the target through the waypoints
         problem = self.read_moveit(PositionIKRequest(
             group_name=request.group_name, ik_link_name=request.link_name,

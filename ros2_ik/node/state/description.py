@@ -1,4 +1,4 @@
-"""Build the robot from its description (URDF and SRDF), or refuse the texts with a reason."""
+"""Build the robot from its description (URDF and SRDF), or reject the texts with a reason."""
 
 from collections.abc import Callable
 import time
@@ -16,15 +16,15 @@ class Description:
     """
     The robot of the newest valid description.
 
-    `on_new_robot` is called with each new robot; if it raises IKError, the robot is refused.
-    `refused` is the reason why the newest text was refused, or ''. `topic` is the resolved name of
+    `on_new_robot` is called with each new robot; if it raises IKError, the robot is rejected.
+    `error` is the reason why the newest text was rejected, or ''. `topic` is the resolved name of
     robot_description.
     """
 
     def __init__(self, log: Any, root_joint: str, on_new_robot: Callable[[Robot], None],
                  topic: str) -> None:
         self._log, self._root_joint, self._on_new_robot = log, root_joint, on_new_robot
-        self._topic, self.refused = topic, ''
+        self._topic, self.error = topic, ''
         self.robot: Robot | None = None
         self._newest = self._used = {'urdf': '', 'srdf': ''}    # `_used`: texts of the robot
         self._deadline = time.monotonic() + DESCRIPTION_TIMEOUT
@@ -32,14 +32,14 @@ class Description:
     @property
     def is_pending(self) -> bool:
         """True if the first description may still arrive."""
-        return self.robot is None and not self.refused and time.monotonic() < self._deadline
+        return self.robot is None and not self.error and time.monotonic() < self._deadline
 
     @property
     def missing_reason(self) -> str:
         """The reason why there is no robot yet."""
         # rclpy logs publishers whose QoS does not match
-        return self.refused or (f'nothing has been received on {self._topic}, which must be '
-                                'published with durability transient_local')
+        return self.error or (f'nothing has been received on {self._topic}, which must be '
+                              'published with durability transient_local')
 
     def current(self) -> Robot:
         """Return the current robot; raises RequestError if there is none."""
@@ -57,7 +57,7 @@ class Description:
         """
         newest = {**self._newest, **texts}
         if newest == self._used:
-            self.refused, self._newest = '', newest
+            self.error, self._newest = '', newest
             return
         try:
             for name, text in texts.items():
@@ -67,18 +67,18 @@ class Description:
                         f'the {name.upper()} is {"not XML" if text.strip() else "empty"}')
             self._newest = newest
             if not newest['urdf']:
-                self.refused = ''
+                self.error = ''
                 return
             robot = Robot.from_urdf(newest['urdf'], srdf=newest['srdf'] or None,
                                     root_joint=self._root_joint)
             self._on_new_robot(robot)
         except IKError as error:
-            if str(error) != self.refused:
+            if str(error) != self.error:
                 self._log.error(f'description refused: {error}'
                                 + (f"; robot '{self.robot.name}' stays" if self.robot else ''))
-            self.refused = str(error)
+            self.error = str(error)
             return
-        self.refused, self._used, self.robot = '', newest, robot
+        self.error, self._used, self.robot = '', newest, robot
         groups = ', '.join(robot.groups) or 'none'
         self._log.info(f"robot '{robot.name}': {len(robot.joints)} joints, groups: {groups}")
         if robot.warnings:

@@ -141,7 +141,7 @@ class PlanningScene:
         self._current: SceneState | None = None
         self._changes = deque[tuple[PlanningSceneMessage, Done]]()
 
-    def of_robot(self, robot: Robot) -> SceneState:
+    def scene_for_robot(self, robot: Robot) -> SceneState:
         """
         Return the scene for a new robot; raises IKError if the scene does not fit the robot.
 
@@ -212,7 +212,7 @@ class PlanningScene:
         links = self.geometry.checker().geometry.incomplete_links
         return [f'not checked for collisions: {join_first(links)}'] if links else []
 
-    def of_state(self, state: RobotState, robot: Robot, label: str) -> StateInScene:
+    def parse_state(self, state: RobotState, robot: Robot, label: str) -> StateInScene:
         """
         Parse a request's RobotState, and attach its objects in a copy of the current scene.
 
@@ -220,9 +220,9 @@ class PlanningScene:
         `label` is the name of the state in error texts. Raises RequestError.
         """
         given, scene = joint_values(state, robot, label), self.current.scene
-        if held := state.attached_collision_objects:
+        if attached := state.attached_collision_objects:
             with error_context(f'{label}.attached_collision_objects'):
-                check_size([item.object for item in held])
+                check_size([item.object for item in attached])
             scene = with_attached(scene, state, self.context(scene.robot, given), f'{label}.')
         return StateInScene(scene, given)
 
@@ -242,7 +242,7 @@ class PlanningScene:
 
         Changes are applied in order of arrival. `done` is called in the node's thread, with
         the new scene (after its collision checker was created, if possible), or with the
-        exception if the change was refused. Raises RequestError if the change cannot be queued.
+        exception if the change was rejected. Raises RequestError if the change cannot be queued.
         """
         robot = self.current.scene.robot
         if len(self._changes) >= MAX_WAITING:
@@ -299,10 +299,10 @@ class PlanningScene:
 
     def _prepare(self, scene: Scene) -> None:
         """Create and cache a scene's collision checker; raises IKError for an invalid scene."""
-        items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
+        items = [*scene.objects.values(), *(body.object for body in scene.attached.values())]
         if (count := sum(len(item.parts) for item in items)) > MAX_SHAPES:
             raise invalid(f'the scene would have {count} shapes; at most {MAX_SHAPES} are allowed')
-        # if the new scene cannot be checked now, it is still applied; requests are refused
+        # if the new scene cannot be checked now, it is still applied; requests are rejected
         with suppress(RequestError):
             if checker := self.checker(scene):
                 checker.moving_joints   # noqa: B018 - cached for later requests
