@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ros2_ik.messages.constraints import ConstraintReport
 
 # fields of a ConstraintReport that are printed as JSON
-REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
-          'upper')
+REPORT_FIELDS = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
+                 'upper')
 
 
 @dataclass
@@ -137,7 +137,7 @@ def answer_json(answer: Answer) -> str:
         **answer.figures, 'alternatives': list(answer.alternatives),
         'not_checked': list(answer.not_checked)}
     if answer.constraints:
-        content |= {'constraints': [{name: getattr(item, name) for name in REPORT}
+        content |= {'constraints': [{name: getattr(item, name) for name in REPORT_FIELDS}
                                     for item in answer.constraints],
                     'cost': sum(item.cost for item in answer.constraints),
                     'explanation': answer.explanation}

@@ -157,7 +157,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     return robot, None
 
 
-def refuse_robot_arguments(args: argparse.Namespace) -> None:
+def reject_robot_arguments(args: argparse.Namespace) -> None:
     """Raise CommandError if ROBOT or its options are given together with a running node."""
     if args.robot or args.scene or args.srdf or args.package_dir:
         raise CommandError('a node has its own robot and scene: leave out --node, or ROBOT, '

@@ -21,8 +21,8 @@ from ros2_ik.messages.robot_states import fill_state, joint_values
 MESSAGE_TIMEOUT = 20.0        # time to wait for a message, in addition to the search's timeout [s]
 RESEND_PERIOD = 5.0   # time after which a request is sent again, as DDS may lose responses [s]
 # statuses of failed searches; another status without a solution means a rejected request
-SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
-            Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
+FAILED_SEARCH_STATUSES = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
+                          Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
 
 def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
@@ -126,7 +126,7 @@ def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | N
     state = result.solution
     found = bool(state.joint_state.name or state.multi_dof_joint_state.joint_names)
     status = Status(result.status)
-    if not found and status not in SEARCHED:
+    if not found and status not in FAILED_SEARCH_STATUSES:
         raise CommandError(f'{status.name}: {result.message}')
     return Answer(
         status.name, result.message, status is Status.SUCCESS,

@@ -21,7 +21,7 @@ from ros2_ik.messages.planning_scenes import changed_scene, SceneState
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import ConversionContext
 from ros2_ik.srv import ComputeIK, Execute, GetPlanningScene
-from ros2_ik.view.arm import Answer, Arm, Reached
+from ros2_ik.view.arm import Answer, AnswerQuality, Arm
 
 TIMEOUT = 5.0           # time for a response, besides the timeout of the search [s]
 STALE_STATE_AGE = 2.0         # age of joint_states above which they are stale [s]
@@ -68,15 +68,15 @@ class NodeArm(Arm):
         self.q = self.robot.to_q({
             name: value for name, value in self._client.joints.items()
             if name in self.robot.joint_names and math.isfinite(value)}, self.q)
-        refusal, age = self._refusal(), time.monotonic() - self._client.joints_time
-        if refusal:
+        reason, age = self._unavailable_reason(), time.monotonic() - self._client.joints_time
+        if reason:
             # pending responses may belong to the previous robot
             self._pending, self._outdated = [], True
         elif self._outdated:
             self._outdated = False
             self._send(GetPlanningScene, GetPlanningScene.Request(), self._set_scene)
-        trouble = refusal or (f'no joint_states for {age:.0f} s: the robot may have moved'
-                              if age > STALE_STATE_AGE else '')
+        trouble = reason or (f'no joint_states for {age:.0f} s: the robot may have moved'
+                             if age > STALE_STATE_AGE else '')
         had_trouble, self._had_trouble = self._had_trouble, bool(trouble)
         notes = [note for note in self._received_notes() if note]
         return trouble or (notes[0] if notes else '') or (
@@ -96,7 +96,7 @@ class NodeArm(Arm):
 
     # -- requests --------------------------------------------------------------------------
 
-    def _refusal(self) -> str:
+    def _unavailable_reason(self) -> str:
         """Return the reason why requests cannot be sent, or ''."""
         if not self._services[ComputeIK].service_is_ready():
             return f'{self._client.name} is not available: start the node'
@@ -104,8 +104,8 @@ class NodeArm(Arm):
                 'robot') if self._client.has_another_robot else ''
 
     def _check(self) -> None:
-        if refusal := self._refusal():
-            raise IKError(refusal)
+        if reason := self._unavailable_reason():
+            raise IKError(reason)
 
     def _ask(self, kind: type, request: object, seconds: float = TIMEOUT) -> Any:
         """Call a service and wait for the response; raises IKError on timeout."""
@@ -147,13 +147,13 @@ class NodeArm(Arm):
 
     def _answer(self, request: ComputeIK.Request, response: ComputeIK.Response) -> Answer:
         status = Status(response.status)
-        reached = Reached.YES if status is Status.SUCCESS else (
-            Reached.TOUCHING if status is Status.GOAL_IN_COLLISION else Reached.NO)
-        found = [response.solution if reached is Reached.YES else response.best_attempt,
+        quality = (AnswerQuality.SOLVED if status is Status.SUCCESS else AnswerQuality.IN_CONTACT
+                   if status is Status.GOAL_IN_COLLISION else AnswerQuality.FAILED)
+        found = [response.solution if quality is AnswerQuality.SOLVED else response.best_attempt,
                  *response.alternatives]
         message = f'{status.name}: {response.message}'
         # a response without joint values: the node rejected the request
-        if reached is Reached.NO and not found[0].joint_state.name:
+        if quality is AnswerQuality.FAILED and not found[0].joint_state.name:
             raise IKError(message)
         self._answered = list(found[0].joint_state.name)
         at = [self.robot.to_q(state_values(state, self.robot), self.q) for state in found]
@@ -163,9 +163,9 @@ class NodeArm(Arm):
         contacts = [Contact(one.contact_body_1, one.contact_body_2, one.depth,
                             (one.position.x, one.position.y, one.position.z))
                     for one in response.contacts]
-        return Answer(at[0], reached, message, errors, contacts, response.seconds,
+        return Answer(at[0], quality, message, errors, contacts, response.seconds,
                       tuple(response.not_checked),
-                      tuple(Answer(q, reached, message) for q in at[1:]))
+                      tuple(Answer(q, quality, message) for q in at[1:]))
 
     # -- motions ---------------------------------------------------------------------------
 

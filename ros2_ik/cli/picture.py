@@ -117,7 +117,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
         raise CommandError(f'{error.status.name}: {error}') from None
     robot, panels = scene.robot.with_frames(request.frames), []
     for number, answer in enumerate(_select_diverse((best, *best.more), args.solutions), 1):
-        color = None if answer.accepted else answer.reached.value
+        color = None if answer.accepted else answer.quality.value
         at = Configuration(robot, answer.q)
         line = (f'solution {number}: {largest_change(scene.robot, q, answer.q)}'
                 if answer.accepted else with_options(answer.message, args))

@@ -13,7 +13,7 @@ from ros2_ik.cli.arguments import (
     in_radians,
     in_range,
     positive,
-    refuse_robot_arguments,
+    reject_robot_arguments,
     with_options,
 )
 from ros2_ik.cli.values import add_target_arguments, HELP, read_joint_values, START, target_fields
@@ -133,7 +133,7 @@ def run_constrained(args: argparse.Namespace) -> Exit:
     if args.robot and not args.node:
         from ros2_ik.cli.library import solve_here
         return solve_here(args, goal)
-    refuse_robot_arguments(args)
+    reject_robot_arguments(args)
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.node_client import NodeClient
     with NodeClient(args.node or '/ros2_ik') as client:

@@ -17,7 +17,7 @@ from ros2_ik.cli.arguments import (
     in_range,
     load_robot,
     load_scene_of,
-    refuse_robot_arguments,
+    reject_robot_arguments,
     warn,
 )
 from ros2_ik.cli.values import read_start
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> Exit:
         serve(make_session(args), args.port)
         return Exit.SUCCESS
     from ros2_ik.cli.node_client import NodeClient
-    refuse_robot_arguments(args)
+    reject_robot_arguments(args)
     with NodeClient(args.node) as client:
         serve(node_session(client, args.tip, args.problem), args.port)
     return Exit.SUCCESS

@@ -29,12 +29,12 @@ STEP_PERIOD = 1 / 60    # time between two calls of `Arm.step` [s]
 Reader = Callable[[Mapping[str, object], Scene, Array], tuple[IKRequest, CollisionChecker | None]]
 
 
-class Reached(Enum):
+class AnswerQuality(Enum):
     """Degrees of success of an answer; values are colours of the ghost (r, g, b)."""
 
-    YES = (0.18, 0.72, 0.32)
-    TOUCHING = (0.96, 0.58, 0.1)     # solves the problem, but is in contact
-    NO = (0.88, 0.2, 0.2)            # best attempt
+    SOLVED = (0.18, 0.72, 0.32)
+    IN_CONTACT = (0.96, 0.58, 0.1)    # solves the problem, but is in contact
+    FAILED = (0.88, 0.2, 0.2)         # best attempt
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Answer:
     """
 
     q: Array
-    reached: Reached
+    quality: AnswerQuality
     message: str
     errors: tuple[TargetError, ...] = ()
     contacts: Sequence[Contact] = ()
@@ -58,14 +58,14 @@ class Answer:
     @property
     def accepted(self) -> bool:
         """True if the robot may move to `q`."""
-        return self.reached is Reached.YES
+        return self.quality is AnswerQuality.SOLVED
 
     @classmethod
     def of(cls, solution: IKSolution) -> 'Answer':
         """Convert a solution of the library to an answer."""
-        reached = Reached.YES if solution.success else (
-            Reached.TOUCHING if solution.contacts and not solution.violations else Reached.NO)
-        return cls(solution.best_q, reached, f'{solution.status.name}: {solution.message}',
+        quality = (AnswerQuality.SOLVED if solution.success else AnswerQuality.IN_CONTACT
+                   if solution.contacts and not solution.violations else AnswerQuality.FAILED)
+        return cls(solution.best_q, quality, f'{solution.status.name}: {solution.message}',
                    solution.errors, solution.contacts, solution.seconds, solution.not_checked,
                    tuple(cls.of(other) for other in solution.alternatives))
 

@@ -122,9 +122,9 @@ class SceneBodies:
                 self._add(item, default)
             set_pose(self._frames[item.id], pose)
             for handle, opacity in self._surfaces[item.id]:
-                wanted = CONTACT_OPACITY if item.id in touched else opacity
-                if handle.opacity != wanted:
-                    handle.opacity = wanted
+                new_opacity = CONTACT_OPACITY if item.id in touched else opacity
+                if handle.opacity != new_opacity:
+                    handle.opacity = new_opacity
 
     def _add(self, item: SceneObject, default: Color) -> None:
         name = f'{self._root}/{node_name(item.id)}'

@@ -163,7 +163,7 @@ class Page:
             if answer is None:
                 self._ghost.show(None)
             else:
-                self._ghost.show(answer.q, answer.reached.value, q)
+                self._ghost.show(answer.q, answer.quality.value, q)
             self._contacts.show(contacts)
             self._scene.show(session.arm.scene, q, touched_names(contacts))
             self.targets.show()

@@ -170,7 +170,7 @@ def _pose(T: Array) -> Pose:
 def ghost_markers(robot: Robot, visuals: Sequence[GeometryElement],
                   answer: Answer) -> Iterator[Marker]:
     """Yield the markers of an answer: the robot's visuals in one colour, and contacts."""
-    at, color = Configuration(robot, answer.q), _color(answer.reached.value, GHOST_OPACITY)
+    at, color = Configuration(robot, answer.q), _color(answer.quality.value, GHOST_OPACITY)
     for visual in visuals:
         pose = at.placement(visual.link) * visual.in_link
         if isinstance(visual.shape, Shape):

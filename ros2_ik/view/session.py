@@ -10,7 +10,7 @@ import yaml
 
 from ros2_ik.core import Array, Configuration, IKError, Robot
 from ros2_ik.core.internals import read_yaml
-from ros2_ik.view.arm import Answer, Arm, Reached, Reader
+from ros2_ik.view.arm import Answer, AnswerQuality, Arm, Reader
 
 SOLUTIONS = 8    # number of solutions that 'next solution' searches for
 NEAR_TIMEOUT = {'sec': 0, 'nanosec': 20_000_000}    # of the search near the seed during a drag
@@ -174,14 +174,14 @@ class Session:
     def _solve_drag(self, seed: Array) -> Answer:
         content = {**self.content(), 'solutions': 1}
         # first near the seed, so that the ghost jumps only if necessary
-        answer = self.arm.solve({'max_joint_change': MAX_CHANGE, **content,
-                                 'timeout': NEAR_TIMEOUT}, seed)
-        if answer.accepted:
-            return answer
-        found = self.arm.solve({**content, 'timeout': DRAG_TIMEOUT}, seed)
-        found = replace(found, seconds=answer.seconds + found.seconds)
+        near = self.arm.solve({'max_joint_change': MAX_CHANGE, **content,
+                               'timeout': NEAR_TIMEOUT}, seed)
+        if near.accepted:
+            return near
+        far = self.arm.solve({**content, 'timeout': DRAG_TIMEOUT}, seed)
+        far = replace(far, seconds=near.seconds + far.seconds)
         # show the best attempt near the seed: attempts far from it would make the ghost flicker
-        return found if found.reached is not Reached.NO else replace(answer, message=found.message)
+        return far if far.quality is not AnswerQuality.FAILED else replace(near, message=far.message)
 
     def next_solution(self) -> None:
         """Display the next answer; the first call searches for several solutions."""

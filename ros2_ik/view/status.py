@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_ik.core import Array, Robot
 from ros2_ik.core.internals import largest_change as core_largest_change, written_kinds
-from ros2_ik.view.arm import Reached
+from ros2_ik.view.arm import AnswerQuality
 from ros2_ik.view.session import Session
 from ros2_ik.view.surfaces import Color
 
@@ -27,16 +27,17 @@ GREY = (0.45, 0.47, 0.5)
 FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
 
 
-def _square(reached: Reached) -> str:
-    return f'<span style="color:{_css(reached.value)}">&#9632;</span>'
+def _square(quality: AnswerQuality) -> str:
+    return f'<span style="color:{_css(quality.value)}">&#9632;</span>'
 
 
 def _css(color: Color) -> str:
     return f'rgb({",".join(str(round(255 * part)) for part in color)})'
 
 
-LEGEND = (f'<div style="{SMALL}">ghost: {_square(Reached.YES)} reached, '
-          f'{_square(Reached.TOUCHING)} in contact, {_square(Reached.NO)} not reached</div>')
+LEGEND = (f'<div style="{SMALL}">ghost: {_square(AnswerQuality.SOLVED)} reached, '
+          f'{_square(AnswerQuality.IN_CONTACT)} in contact, '
+          f'{_square(AnswerQuality.FAILED)} not reached</div>')
 
 
 def status_html(session: Session) -> str:
@@ -45,7 +46,7 @@ def status_html(session: Session) -> str:
     if answer is not None:
         # grey for notes that are not about the displayed answer
         if session.status == answer.message or session.status.startswith('solution '):
-            color = answer.reached.value
+            color = answer.quality.value
         change = largest_change(session.robot, session.arm.q, answer.q)
         lines.append(f'{1e3 * answer.seconds:.2f} ms' + (f', {change}' if change else ''))
         lines += [f'{error.tip}: {1e3 * error.position:.2f} mm, '

@@ -11,7 +11,7 @@ from ros2_ik.cli.goal_file import goal_of, read_content
 from ros2_ik.cli.view import read_problem_file
 from ros2_ik.core import Box, collision_checker, Configuration, IKError, SceneObject
 from ros2_ik.core.internals import ShapeInstance
-from ros2_ik.view.arm import Reached
+from ros2_ik.view.arm import AnswerQuality
 from ros2_ik.view.status import status_html
 from ros2_ik.view.worker import Worker
 
@@ -61,7 +61,7 @@ def test_solution_in_contact_with_the_table_is_shown_but_not_executed(session, h
     T = shifted(home, 0.1, 0, 0.17 - home[2, 3])
     session.drag(TIP, T)
     answer = session.answer
-    assert answer.reached is Reached.TOUCHING and not answer.accepted
+    assert answer.quality is AnswerQuality.IN_CONTACT and not answer.accepted
     assert 'table' in {contact.second for contact in answer.contacts}
     assert np.abs(tip_pose(session, answer.q) - T).max() < 1e-4     # reached, but touching
     session.attempt(session.move_there)
@@ -74,7 +74,7 @@ def test_target_out_of_reach_is_answered_by_the_best_attempt(session, home):
     assert session.answer.reached is Reached.NO
     assert 0.5 < session.answer.errors[0].position < 2.1
     session.drag(TIP, home)
-    assert session.answer.reached is Reached.YES
+    assert session.answer.quality is AnswerQuality.SOLVED
 
 
 def test_motion_through_an_obstacle_is_refused(session, home):

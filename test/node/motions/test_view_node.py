@@ -12,7 +12,7 @@ from small_arm import small_arm
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.view import node_session
 from ros2_ik.core import Configuration, IKError
-from ros2_ik.view.arm import Reached
+from ros2_ik.view.arm import AnswerQuality
 
 TIP = 'panda_hand_tcp'
 
