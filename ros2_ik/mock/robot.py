@@ -103,8 +103,8 @@ class MockRobot(Node):
         return self, *self._controllers.values()
 
     def _declare(self, name: str, default: object, text: str) -> None:
-        least, most = RANGES.get(name, (0.0, 0.0))
-        ranges = [FloatingPointRange(from_value=least, to_value=most)] if name in RANGES else []
+        lower, upper = RANGES.get(name, (0.0, 0.0))
+        ranges = [FloatingPointRange(from_value=lower, to_value=upper)] if name in RANGES else []
         described = ParameterDescriptor(description=text, floating_point_range=ranges)
         # rcl returns None for an empty list
         if self.declare_parameter(name, default, described).value is None:
@@ -166,10 +166,10 @@ class MockRobot(Node):
         now = self.get_clock().now()
         hardware = self._hardware
         # time_scale slows the controllers' time, which falls behind the clock
-        hardware.behind += round((now - self._last).nanoseconds * (1 - hardware.time_scale))
+        hardware.time_lag += round((now - self._last).nanoseconds * (1 - hardware.time_scale))
         for controller in self._controllers.values():
             if controller.active:
-                controller.update(now.nanoseconds - hardware.behind)
+                controller.update(now.nanoseconds - hardware.time_lag)
         # The cycle after a late cycle is short, but streamed commands are one period apart: count
         # at least one period, so that regular commands are not reported as too fast.
         elapsed = max((now - self._last).nanoseconds * 1e-9, CYCLE_PERIOD)
@@ -213,17 +213,17 @@ class MockRobot(Node):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the mock robot until SIGINT or SIGTERM; return the exit code."""
-    words = sys.argv if arguments is None else ['mock_robot', *arguments]
+    argv = sys.argv if arguments is None else ['mock_robot', *arguments]
     parser = argparse.ArgumentParser(prog='mock_robot', description=__doc__, allow_abbrev=False)
     parser.add_argument('--robot', default='panda', help='shipped robot (default: %(default)s)')
-    args = parser.parse_args(remove_ros_args(words)[1:])
+    args = parser.parse_args(remove_ros_args(argv)[1:])
     stopping: list[bool] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.append(True))
     # real-time scheduling, if permitted, like ros2_control's controller_manager
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(CONTROLLER_PRIORITY))
-    rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     try:
         robot = MockRobot(args.robot)
     except (IKError, ParameterException) as error:

@@ -181,7 +181,7 @@ class Session:
         far = self.arm.solve({**content, 'timeout': DRAG_TIMEOUT}, seed)
         far = replace(far, seconds=near.seconds + far.seconds)
         # show the best attempt near the seed: attempts far from it would make the ghost flicker
-        return far if far.quality is not AnswerQuality.FAILED else replace(near, message=far.message)
+        return replace(near, message=far.message) if far.quality is AnswerQuality.FAILED else far
 
     def next_solution(self) -> None:
         """Display the next answer; the first call searches for several solutions."""

@@ -51,7 +51,7 @@ class MockController(Node):
         """Command the joints at controller time `now` [ns], which time_scale slows down."""
         raise NotImplementedError
 
-    def _takes_commands(self) -> bool:
+    def _check_active(self) -> bool:
         if not self.active:
             self.get_logger().warning('ignored a command: the controller is not active')
         return self.active
@@ -70,7 +70,7 @@ class PositionController(MockController):
         self.create_subscription(Float64MultiArray, '~/commands', self._on_command, SYSTEM_DEFAULT)
 
     def _on_command(self, message: Float64MultiArray) -> None:
-        if not self._takes_commands():
+        if not self._check_active():
             return
         if len(message.data) != len(self.joints) or not all(map(math.isfinite, message.data)):
             self.get_logger().warning(f'dropped a command: {[*message.data]} are not '

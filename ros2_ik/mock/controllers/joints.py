@@ -22,7 +22,7 @@ class MockJoints:
     - `blocked`: True if the joints are stuck. Once released, they move to their commands at their
       velocity limits.
     - `time_scale`: rate of the controllers' time relative to the clock, as set by a speed slider.
-    - `behind`: delay of the controllers' time behind the clock [ns].
+    - `time_lag`: delay of the controllers' time behind the clock [ns].
     """
 
     def __init__(self, robot: Robot, home: dict[str, float]) -> None:
@@ -34,7 +34,7 @@ class MockJoints:
         self.position = {name: float(values[name]) for name in self._joints}
         self.velocity = dict.fromkeys(self.position, 0.0)
         self.commanded = dict(self.position)
-        self.time_scale, self.behind = 1.0, 0
+        self.time_scale, self.time_lag = 1.0, 0
         self.blocked = False
         self._catching_up = set[str]()        # joints still moving to their commands after a block
         self._speeds: dict[str, float] = {}   # commanded velocities, by joint
@@ -65,7 +65,7 @@ class MockJoints:
         before = self.position
         if self.blocked:
             self._catching_up.update(before)
-        self.position = {name: self._reached(name, seconds) for name in before}
+        self.position = {name: self._next_position(name, seconds) for name in before}
         steps = {name: position - before[name] for name, position in self.position.items()}
         # a commanded velocity becomes the measured velocity, unless the joint is or was stuck
         self._speeds = {name: speed for name, speed in self._speeds.items()
@@ -76,7 +76,7 @@ class MockJoints:
         self._speeds = {}
         return [text for name, text in self._last_defects.items() if name not in known]
 
-    def _reached(self, name: str, seconds: float) -> float:
+    def _next_position(self, name: str, seconds: float) -> float:
         """Return the position of a joint after a cycle of `seconds`."""
         position, commanded = self.position[name], self.commanded[name]
         if self.blocked:
@@ -84,11 +84,11 @@ class MockJoints:
         if name not in self._catching_up:
             return commanded
         # a joint that was stuck moves at its velocity limit until it reaches its command
-        farthest = self._joints[name].velocity_limit * seconds
-        if abs(commanded - position) <= farthest:
+        max_step = self._joints[name].velocity_limit * seconds
+        if abs(commanded - position) <= max_step:
             self._catching_up.discard(name)
             return commanded
-        return position + math.copysign(farthest, commanded - position)
+        return position + math.copysign(max_step, commanded - position)
 
     def _defects(self, steps: dict[str, float], seconds: float) -> Iterator[tuple[str, str]]:
         for name, joint in self._joints.items():

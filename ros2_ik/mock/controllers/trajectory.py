@@ -45,15 +45,15 @@ class Trajectory:
         return bool(self._knots)
 
     def begin(self, now: int, position: Array, velocity: Array, is_continuous: Sequence[bool],
-              behind: int = 0) -> None:
+              time_lag: int = 0) -> None:
         """
         Start the motion at time `now` [ns] from positions and velocities, (n,) each.
 
-        If the first knot is in the past, the motion starts between knots. `behind` [ns] is the
+        If the first knot is in the past, the motion starts between knots. `time_lag` [ns] is the
         delay of `now` behind the clock of the stamp. Joints with `is_continuous` True move
         to the first knot by at most half a turn.
         """
-        start = self._stamp - behind if self._stamp else now
+        start = self._stamp - time_lag if self._stamp else now
         first = self._given[0].position
         # shift the knots of continuous joints by whole turns, so that the first is near the start
         turns = np.round((position - first) / (2 * np.pi)) * (2 * np.pi)
@@ -93,9 +93,9 @@ def _polynomial(start: Knot, end: Knot) -> BPoly:
     return BPoly.from_derivatives([0.0, (end.time - start.time) * SECONDS_PER_NANOSECOND], ends)
 
 
-def refusal(message: JointTrajectory, joints: Sequence[str], now: int) -> str:
+def invalid_reason(message: JointTrajectory, joints: Sequence[str], now: int) -> str:
     """
-    Return why the controller refuses a trajectory, or ''.
+    Return why the controller rejects a trajectory, or ''.
 
     `now` is the controller's time [ns]. Like the real controller, this does not check limits, NaN,
     duplicate names or the distance from the current state.

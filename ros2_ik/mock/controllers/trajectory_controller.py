@@ -13,7 +13,7 @@ from trajectory_msgs.msg import JointTrajectory
 from ros2_ik.core import Array
 from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
 from ros2_ik.mock.controllers.joints import MockJoints
-from ros2_ik.mock.controllers.trajectory import nanoseconds, read_knots, refusal, Trajectory
+from ros2_ik.mock.controllers.trajectory import invalid_reason, nanoseconds, read_knots, Trajectory
 
 try:
     from control_msgs.action import FollowJointTrajectory
@@ -45,15 +45,14 @@ class TrajectoryController(MockController):
         self._goal = GoalServer(self) if FollowJointTrajectory else None
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        if self._takes_commands() and self.accepts(message):
+        if self._check_active() and self.accepts(message):
             self.follow(message)
 
     def accepts(self, message: JointTrajectory) -> bool:
         """Return whether a trajectory is valid; log the reason if not."""
-        why = refusal(message, self.joints, self.get_clock().now().nanoseconds)
-        if why:
-            self.get_logger().error(f'refused a trajectory: {why}')
-        return not why
+        if reason := invalid_reason(message, self.joints, self.get_clock().now().nanoseconds):
+            self.get_logger().error(f'refused a trajectory: {reason}')
+        return not reason
 
     def follow(self, message: JointTrajectory) -> None:
         """Follow a valid trajectory from the next update on."""
@@ -86,10 +85,10 @@ class TrajectoryController(MockController):
             # check the goal before the next command: tolerances apply to the last command
             self._goal.update(now)
         if self.trajectory:
-            steps = not self.trajectory.has_started and self._begin(self.trajectory, now)
+            jumps = not self.trajectory.has_started and self._begin(self.trajectory, now)
             position, velocity = self.trajectory.sample(now)
             self.hardware.command(self.joints, position,
-                                  None if steps else velocity * self.hardware.time_scale)
+                                  None if jumps else velocity * self.hardware.time_scale)
         self._last_update = now
         self._state.publish(JointTrajectoryControllerState(
             joint_names=self.joints, speed_scaling_factor=self.hardware.time_scale))
@@ -98,7 +97,7 @@ class TrajectoryController(MockController):
         """Begin a trajectory; return whether it begins with a jump from measured positions."""
         # the measured state is that of the last update, so the motion starts at that time
         start, measured, hardware = self._last_update or now, self._measured(), self.hardware
-        trajectory.begin(start, *measured, hardware.is_continuous(self.joints), hardware.behind)
+        trajectory.begin(start, *measured, hardware.is_continuous(self.joints), hardware.time_lag)
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
     def _measured(self) -> tuple[Array, Array]:
@@ -131,8 +130,8 @@ class GoalServer:
         if not controller.active:
             controller.get_logger().error('rejected a goal: the controller is not active')
             return GoalResponse.REJECT
-        good = controller.accepts(request.trajectory)
-        return GoalResponse.ACCEPT if good else GoalResponse.REJECT
+        accepted = controller.accepts(request.trajectory)
+        return GoalResponse.ACCEPT if accepted else GoalResponse.REJECT
 
     def _start(self, goal: ServerGoalHandle) -> None:
         self.abort('preempted by a new goal')
@@ -179,7 +178,7 @@ class GoalServer:
         request, errors = self._goal.request, self._errors()
         path = _tolerances(request.path_tolerance, errors)
         end = _tolerances(request.goal_tolerance, errors)
-        patience = nanoseconds(request.goal_time_tolerance)
+        time_tolerance = nanoseconds(request.goal_time_tolerance)
         if late < 0:
             violating = [joint for joint, bound in path.items() if abs(errors[joint]) > bound]
             self._fail(violating, 'path tolerance violated', -4)
@@ -187,7 +186,7 @@ class GoalServer:
             self._goal.succeed()
             self._end('goal successfully reached')
         # a goal time tolerance of 0 means no limit
-        elif 0 < patience < late:
+        elif 0 < time_tolerance < late:
             self._fail(list(end), 'goal tolerance violated', -5)
 
     def _fail(self, joints: list[str], text: str, code: int) -> None:
