@@ -57,7 +57,7 @@ def framed_robot(scene: Scene, names: Iterable[str]) -> Robot:
                                and name in scene.frame_names])
 
 
-def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
+def frame_change_text(names: Iterable[str], before: Scene, now: Scene) -> str:
     """
     Describe the first frame of `names` that was removed or moved between two scenes, or return ''.
 

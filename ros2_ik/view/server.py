@@ -22,7 +22,7 @@ HOST = '127.0.0.1'   # address to listen on
 POLICY = "frame-ancestors 'none'; connect-src 'self' data: blob:"
 
 
-def rejection(token: str, path: str, headers: Mapping[str, str]) -> str:
+def rejection_reason(token: str, path: str, headers: Mapping[str, str]) -> str:
     """
     Return the reason why a request is refused, '' if the request is allowed.
 
@@ -62,7 +62,7 @@ def stop(server: viser.ViserServer) -> None:
 @contextmanager
 def _checked_requests(token: str) -> Iterator[None]:
     """
-    Context manager: viser servers started in the body check each request with `rejection`.
+    Context manager: viser servers started in the body check each request with `rejection_reason`.
 
     viser has neither access control nor an option for it, so `websockets.asyncio.server.serve` is
     replaced inside the context. Raises RuntimeError if viser did not call the replacement.
@@ -73,7 +73,7 @@ def _checked_requests(token: str) -> Iterator[None]:
               **options: Any) -> websockets.serve:
         def answer(connection: websockets.ServerConnection,
                    request: 'Request') -> 'Response | None':
-            if reason := rejection(token, request.path, request.headers):
+            if reason := rejection_reason(token, request.path, request.headers):
                 return connection.respond(HTTPStatus.FORBIDDEN, f'Refused: {reason}\n')
             request.path = request.path.removeprefix(f'/{token}')
             response = process_request(connection, request)

@@ -52,13 +52,13 @@ def test_malformed_description_is_refused_until_a_valid_one_arrives():
     description.update(urdf=URDF)
     assert 'SRDF' in description.error and description.robot is None
     description.update(srdf='<robot name="small_arm"/>')
-    assert description.refused == '' and len(robots) == 1
+    assert description.error == '' and len(robots) == 1
     for _ in range(3):
         description.update(urdf='<robot name="x"/>')
         assert 'no links' in description.error
     assert sum('no links' in line for line in log.lines) == 1
     description.update(urdf=URDF)
-    assert description.refused == '' and len(robots) == 1
+    assert description.error == '' and len(robots) == 1
 
 
 def test_missing_tf2_ros_is_reported_as_not_installed(monkeypatch):
@@ -94,7 +94,7 @@ class Stream:
         return self.states.age(self.states.get(joint))
 
     def contradiction(self, joint='shoulder'):
-        return self.states.contradiction(joint)
+        return self.states.contradiction_text(joint)
 
 
 @pytest.fixture

@@ -85,6 +85,6 @@ def test_new_obstacle_in_contact_with_the_arm_is_named(monkeypatch):
 
 def test_contradicting_joint_states_of_a_joint_outside_the_motion_refuse_the_check(monkeypatch):
     arm, environment, execution = start_motion(monkeypatch, TrajectoryRecorder, 0.1)
-    monkeypatch.setattr(arm.measured, 'contradiction', lambda name: f'{name} contradicts')
+    monkeypatch.setattr(arm.measured, 'contradiction_text', lambda name: f'{name} contradicts')
     with pytest.raises(IKError, match='panda_finger_joint1 contradicts'):
         environment.checks.begin(execution, execution.motion, frozenset())

@@ -25,7 +25,7 @@ from ros2_ik.core import (
     SceneObject,
 )
 from ros2_ik.core.internals import shape_kinds
-from ros2_ik.messages.frames import changed_frame, framed_robot, link_name
+from ros2_ik.messages.frames import frame_change_text, framed_robot, link_name
 from ros2_ik.messages.markers import scene_markers
 from ros2_ik.messages.planning_scenes import (
     changed_scene,
@@ -231,4 +231,4 @@ def test_misspelt_frame_is_refused_with_a_suggestion(scene):
     (lambda scene: Scene(scene.robot), "frame 'peg/tip' was moved or removed")])
 def test_frame_that_changes_during_a_request_is_named(scene, change, message):
     """`gripper`, the tool of the request, is not a frame of the scene."""
-    assert changed_frame(['gripper', 'peg/tip', 'tool'], scene, change(scene)) == message
+    assert frame_change_text(['gripper', 'peg/tip', 'tool'], scene, change(scene)) == message

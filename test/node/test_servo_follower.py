@@ -381,7 +381,7 @@ def test_process_that_never_received_joint_states_ends_with_its_session(newest, 
         loop._pipe_closed = len(received) == 2
     loop = SimpleNamespace(
         _pipe_closed=False, _players=players, _period=DT, _receive=receive, _report=lambda _: None,
-        _session=SimpleNamespace(dt=DT, over=True, step=lambda: None, abort=None,
+        _session=SimpleNamespace(dt=DT, finished=True, step=lambda: None, abort=None,
                                  close=lambda: None),
         _executor=SimpleNamespace(spin_once=lambda timeout_sec: None),
         _attempt=lambda do, fail: do(), _joint_states=SimpleNamespace(newest=newest))

@@ -120,7 +120,7 @@ def test_two_clock_publishers_stop_a_motion(monkeypatch, difference, period):
     assert outcome and 'stopped on the way' in outcome.message, outcome
     assert 'is not known whether the arm is at rest' in outcome.message or (
         abs(follower.velocity) < 0.02)
-    assert 'two nodes publish /clock' in arm.measured.stale([JOINT])
+    assert 'two nodes publish /clock' in arm.measured.stale_reason([JOINT])
     assert difference > 0 or follower.peak_acceleration < 1.1 * MAX_ACCELERATION
     arm.simulated = clock
     follower.run(7.0)
@@ -153,7 +153,7 @@ def test_motion_ends_on_time_after_a_restart_of_the_simulation(monkeypatch, kind
     offset[0] += jump
     arm.run(3.0)
     assert arm.controller.resting() == pytest.approx([1.0])
-    assert arm.controller.rest_at < arm.context.now()
+    assert arm.controller.end_time < arm.context.now()
     if kind is PositionStream:
         assert arm.sent[-1] == pytest.approx(1.0)
         assert np.abs(np.diff(arm.sent)).max() < 2.1 * PERIOD * MAX_VELOCITY

@@ -126,7 +126,7 @@ def test_late_arm_brakes_from_its_measured_state(jtc_arm, late):
 def test_stop_of_a_sagging_arm_keeps_the_acceleration_limit(jtc_arm, sag, remaining, goal):
     """Past defect: at the end of a motion the arm jumped to its rest position."""
     execution = jtc_arm.start_motion(goal)
-    while jtc_arm.now < jtc_arm.controller.rest_at - remaining:
+    while jtc_arm.now < jtc_arm.controller.end_time - remaining:
         jtc_arm.now += PERIOD
         jtc_arm.receive(jtc_arm.controller.commanded(jtc_arm.now).position[0] - sag)
     motion = jtc_arm.controller.last_trajectory
@@ -276,16 +276,16 @@ def test_rest_is_determined_from_positions_and_stamps(jtc_arm):
     jtc_arm.drop_joint_states()
     for k in range(30):
         jtc_arm.rest(PERIOD)
-        unknown = 'it is not known whether the joint moves' in jtc_arm.measured.moves([JOINT])
-        assert unknown is (k < 11)
+        assert ('it is not known' in jtc_arm.measured.moving_reason([JOINT])) is (k < 11)
     for k in range(300):
         jtc_arm.now += PERIOD
         x, v = 0.5 - 0.5 * np.cos(1.5 * k * PERIOD), 0.75 * np.sin(1.5 * k * PERIOD)
         jtc_arm.receive(x)
         assert k < 60 or jtc_arm.measured.rest_time([JOINT]) < 0.5
-        assert k < 60 or abs(v) < 0.15 or 'moves at' in jtc_arm.measured.moves([JOINT])
+        assert k < 60 or abs(v) < 0.15 or 'moves at' in jtc_arm.measured.moving_reason([JOINT])
     jtc_arm.rest(2.0, x)
-    assert not jtc_arm.measured.moves([JOINT]) and jtc_arm.measured.rest_time([JOINT]) >= 1.5
+    measured = jtc_arm.measured
+    assert not measured.moving_reason([JOINT]) and measured.rest_time([JOINT]) >= 1.5
     jtc_arm.now += 2.0
     jtc_arm.rest(PERIOD, x)
     assert jtc_arm.measured.rest_time([JOINT]) < 0.1
@@ -406,9 +406,9 @@ def test_trajectory_of_another_client_is_timed_from_its_stamp(jtc_arm, stamped, 
     # controllers may refuse a trajectory without points; past defect: it counted as the end
     jtc_arm.controller.on_foreign_command(JointTrajectory(joint_names=[JOINT]), 'c')
     jtc_arm.now += remaining - 0.01
-    assert 'of another client' in jtc_arm.controller.under_way()
+    assert 'of another client' in jtc_arm.controller.foreign_motion_reason()
     jtc_arm.now += 0.02
-    assert not jtc_arm.controller.under_way()
+    assert not jtc_arm.controller.foreign_motion_reason()
 
 
 def test_foreign_command_right_after_the_start_of_a_motion_brakes_the_arm(jtc_arm):

@@ -5,7 +5,7 @@ from http.client import HTTPConnection
 import pytest
 
 pytest.importorskip('viser')
-from ros2_ik.view.server import rejection  # noqa: E402
+from ros2_ik.view.server import rejection_reason  # noqa: E402
 
 HOST = '127.0.0.1:8080'
 
@@ -17,7 +17,7 @@ HOST = '127.0.0.1:8080'
 def test_websocket_is_accepted_from_the_page_origin_only(origin, allowed):
     headers = {'Host': HOST, 'Upgrade': 'websocket'} | ({} if origin is None else {
         'Origin': origin})
-    reason = rejection('secret', '/secret', headers)
+    reason = rejection_reason('secret', '/secret', headers)
     assert reason == ('' if allowed else f"a page of '{origin}' must not use this server")
 
 
@@ -25,7 +25,7 @@ def test_websocket_is_accepted_from_the_page_origin_only(origin, allowed):
     ('/secret', True), ('/secret/?a=b', True), ('/', False), ('', False), ('/secre', False),
     ('/secrets/', False), ('/x/secret', False), ('/?/secret', False), ('/\udcff', False)])
 def test_request_is_accepted_with_the_token_in_its_path_only(path, allowed):
-    assert (rejection('secret', path, {'Host': HOST}) == '') is allowed
+    assert (rejection_reason('secret', path, {'Host': HOST}) == '') is allowed
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def home(session):
 def test_dragged_target_is_solved_without_collision_and_executed(session, home):
     T = shifted(home, 0.05, 0.1, -0.1)
     session.drag(TIP, T)
-    assert session.answer.reached is Reached.YES
+    assert session.answer.quality is AnswerQuality.SOLVED
     assert np.abs(tip_pose(session, session.answer.q) - T).max() < 1e-4
     checker = collision_checker(session.robot, session.arm.scene)
     assert not checker.collides(session.answer.q)
@@ -57,7 +57,7 @@ def test_dragged_target_is_solved_without_collision_and_executed(session, home):
 def test_solution_in_contact_with_the_table_is_shown_but_not_executed(session, home):
     before = session.arm.q
     session.drag(TIP, shifted(home, 0.1, 0, 0.22 - home[2, 3]))
-    assert session.answer.reached is Reached.YES
+    assert session.answer.quality is AnswerQuality.SOLVED
     T = shifted(home, 0.1, 0, 0.17 - home[2, 3])
     session.drag(TIP, T)
     answer = session.answer
@@ -71,7 +71,7 @@ def test_solution_in_contact_with_the_table_is_shown_but_not_executed(session, h
 
 def test_target_out_of_reach_is_answered_by_the_best_attempt(session, home):
     session.drag(TIP, shifted(home, 2.0))
-    assert session.answer.reached is Reached.NO
+    assert session.answer.quality is AnswerQuality.FAILED
     assert 0.5 < session.answer.errors[0].position < 2.1
     session.drag(TIP, home)
     assert session.answer.quality is AnswerQuality.SOLVED

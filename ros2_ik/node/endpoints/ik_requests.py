@@ -31,7 +31,7 @@ from ros2_ik.core.internals import (
     World,
 )
 from ros2_ik.messages.answers import answer_names, contact_messages, fill_answer, solution_message
-from ros2_ik.messages.frames import changed_frame, TOOL
+from ros2_ik.messages.frames import frame_change_text, TOOL
 from ros2_ik.messages.moveit_requests import compute_ik_request
 from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.messages.requests import read_request
@@ -173,13 +173,13 @@ class IKEndpoint(Endpoint):
     # -- answer and motion ----------------------------------------------------------------
 
     async def solve(self, prepared: PreparedRequest, answer: ComputeIK.Response, stops: int,
-                    requester: str, cancelled: Callable[[], str] = lambda: '') -> IKSolution:
+                    requester: str, cancel_reason: Callable[[], str] = lambda: '') -> IKSolution:
         """
         Search, and write the solution into a ComputeIK response or the action's result.
 
         The solution is also published and returned. With execute, the robot moves to the solution.
         `stops` is the value of MotionExecutor.stops when the request arrived; `requester` names
-        the service or action; `cancelled` returns a reason to stop, or ''. Raises RequestError.
+        the service or action; `cancel_reason` returns why to stop, or ''. Raises RequestError.
         """
         solution, path_motion = await self._search(prepared)
         prepared.newest = solution
@@ -200,7 +200,7 @@ class IKEndpoint(Endpoint):
             problem.group or '', request.avoid_collisions,
             # adds the request's attached objects and allowed collisions to the node's scene
             partial(checker.scene.rebased, prepared.node_scene) if checker else None,
-            stops, requester, cancelled=cancelled, assumed=request.seed,
+            stops, requester, cancel_reason=cancel_reason, assumed=request.seed,
             max_joint_change=request.options.max_joint_change or {}, path_motion=path_motion))
         set_status(answer, outcome.status, f'{answer.message}; {outcome.message}')
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
@@ -223,8 +223,8 @@ class IKEndpoint(Endpoint):
         The request's frames must not have changed meanwhile. Joints of the request that the search
         does not move must be at the positions for which the solution holds.
         """
-        if change := changed_frame(prepared.request.frames, prepared.node_scene,
-                                   self.scene.current.scene):
+        if change := frame_change_text(prepared.request.frames, prepared.node_scene,
+                                       self.scene.current.scene):
             return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; try again')
         at, joints = self.current_state.known_values(prepared.robot), solution.best_joints
         for name in sorted({*prepared.required_joints, *prepared.request.seed}

@@ -17,7 +17,7 @@ from std_srvs.srv import SetBool
 
 from ros2_ik.core import Mesh, Scene, Status
 from ros2_ik.core.internals import COLLISIONS_OFF
-from ros2_ik.messages.frames import changed_frame, group_name, link_name, tip_name, with_tool
+from ros2_ik.messages.frames import frame_change_text, group_name, link_name, tip_name, with_tool
 from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.robot_controllers import active_joints
@@ -222,7 +222,7 @@ class Servo(Endpoint):
         if request.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
         # the tip may be a frame of the scene that was moved or removed
-        if reason := changed_frame(request.robot.added_frames, request.scene, scene):
+        if reason := frame_change_text(request.robot.added_frames, request.scene, scene):
             self._end(reason)
 
     def _base_moved(self, request: SessionRequest) -> bool:

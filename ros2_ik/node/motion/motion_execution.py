@@ -46,7 +46,7 @@ class MotionRequest:
     - `stops`: MotionExecutor.stops when the request arrived; a later stop rejects the motion.
     - `requester`: the service or action that requested the motion, for the log and for errors.
     - `velocity_scaling`: 0 means the parameter velocity_scaling.
-    - `cancelled`: polled until the end; returns a reason to stop, or ''.
+    - `cancel_reason`: polled until the end; returns a reason to stop, or ''.
     - `assumed`: positions of joints without joint_states, for the collision check.
     - `max_joint_change`: maximum distance from start to goal for each joint [rad, m].
     - `path_motion`: motion from the current state to `joints`; None means straight in joint space.
@@ -60,7 +60,7 @@ class MotionRequest:
     stops: int = 0
     requester: str = ''
     velocity_scaling: float = 0.0
-    cancelled: Callable[[], str] = lambda: ''
+    cancel_reason: Callable[[], str] = lambda: ''
     assumed: Mapping[str, Any] = field(default_factory=dict)
     max_joint_change: Mapping[str, float] = field(default_factory=dict)
     path_motion: Motion | None = None
@@ -165,7 +165,7 @@ class MotionExecution:
         """Return status and reason if the motion must stop, else None."""
         if reason := self._measured.stale_reason(self.joints):
             return Status.ROBOT_STATE_STALE, reason
-        if reason := self.request.cancelled():
+        if reason := self.request.cancel_reason():
             return Status.PREEMPTED, reason
         reason = self._controller_fault() or self._tracking_fault()
         return (Status.CONTROL_FAILED, reason) if reason else None

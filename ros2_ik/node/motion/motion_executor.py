@@ -196,7 +196,7 @@ class MotionExecutor:
         if request.stops != self.stops:
             raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                                'after the request for this motion')
-        if reason := request.cancelled():
+        if reason := request.cancel_reason():
             raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:

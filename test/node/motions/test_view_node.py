@@ -74,7 +74,7 @@ def test_viewer_solution_follows_the_scene_of_the_node(client, viewer):
     x, y, z = viewer.targets[TIP][:3, 3].tolist()
     applied(client, diff(box('block', 0.2, at=pose(x, y, z))))
     run_until(viewer, lambda: 'block' in viewer.arm.scene.objects
-              and viewer.answer.reached is Reached.TOUCHING, 'the contact')
+              and viewer.answer.quality is AnswerQuality.IN_CONTACT, 'the contact')
     assert any('block' in (contact.first, contact.second) for contact in viewer.answer.contacts)
     clear_scene(client)
     run_until(viewer, lambda: not viewer.arm.scene.objects and viewer.answer.accepted, 'solution')
