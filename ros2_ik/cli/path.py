@@ -62,8 +62,9 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.messages.constraints import needs_checker, read_constraints
     from ros2_ik.messages.frames import with_tool
     content = read_content(args.file)
-    if not isinstance(content, dict) or 'path' not in content or not {'tip', 'tool'} & {*content}:
-        raise CommandError(f"'{args.file}' must have path, and tip or tool")
+    if not isinstance(content, dict) or 'path' not in content or (
+            ('tip' in content) == ('tool' in content)):
+        raise CommandError(f"'{args.file}' must have path, and either tip or tool")
     robot, shipped = load_robot(args)
     start = read_start([], robot, shipped, degrees=False)
     seed = content.pop('seed', None) or {}

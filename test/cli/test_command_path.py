@@ -17,7 +17,8 @@ def write_path(tmp_path):
     """Return a function that writes a path file; by default a line of the tool."""
     def write(**fields):
         path = tmp_path / 'path.yaml'
-        path.write_text(yaml.safe_dump({'tip': 'tool0', 'path': LINE, **fields}))
+        tip = {} if 'tool' in fields else {'tip': 'tool0'}
+        path.write_text(yaml.safe_dump({**tip, 'path': LINE, **fields}))
         return path
     return write
 
@@ -75,7 +76,7 @@ def test_subframe_of_an_attached_object_and_tool_on_it_follow_the_path(
     scene.write_text('attached: [{link: tool0, id: peg, pose: {xyz: [0, 0, 0.06]}, subframes: '
                      '{tip: {xyz: [0, 0, 0.05]}}, shapes: [{sphere: {radius: 0.01}}]}]')
     tool = {'header': {'frame_id': 'peg/tip'}, 'pose': {'position': {'z': 0.02}}}
-    for fields, length in (({'tip': 'peg/tip'}, 0.11), ({'tip': 'tool', 'tool': tool}, 0.13)):
+    for fields, length in (({'tip': 'peg/tip'}, 0.11), ({'tool': tool}, 0.13)):
         run = command('path', write_path(**fields), '--robot', 'ur5', '--scene', scene,
                       '--output', file)
         assert run.code == 0, run.out + run.err
@@ -98,6 +99,7 @@ def test_path_with_limits_in_degrees_keeps_urdf_velocity_limits(command, write_p
     ({'path': {'lin': {}}}, "one of line, arc, screw, spline, poses, not {'lin': {}}"),
     ({'path': {'line': {'start': {'xyz': [0, 0, 1]}}}}, 'line must have start and end'),
     ({'path': {'spline': [{'xyz': [0, 0]}]}}, 'spline: poses[0].xyz must have 3 numbers'),
+    ({'tip': 'tool0', 'tool': {}}, 'must have path, and either tip or tool'),
     ({'tip': 'tool1'}, "unknown frame 'tool1'; did you mean 'tool0'?"),
     ({'spacin': 0.1}, "unknown field 'spacin'; did you mean 'spacing'?"),
     ({'tipspeed': 0.1}, "unknown field 'tipspeed'; did you mean 'tip_speed'"),

@@ -198,8 +198,8 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
         cause = 'joint limit' if limited else 'reach'
         cause = cause if problem.kinds == {'targets'} else 'constraint'
         return (found.status, REASONS.get(found.status, cause),
-                f'no configuration reaches the next pose: {found.message}{limits}')
-    text = ('no allowed step reaches the next pose; the nearest other configuration found is '
+                f'no configuration reaches the pose there: {found.message}{limits}')
+    text = ('no allowed step reaches the pose there; the nearest other configuration found is '
             f'{largest_change(problem.active.joints, q, found.best_q)} away{limits}')
     if limited:
         return Status.NO_IK_SOLUTION, 'joint limit', text
@@ -211,7 +211,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
                 f'{text}; the arm is near a singularity (condition number {condition:.3g})')
     # if the step to the other configuration is short, the motion in between was refused
     if largest_step(q, found.best_q) <= step:
-        return (Status.NO_IK_SOLUTION, 'contact', 'the motion to the next pose is not allowed: '
+        return (Status.NO_IK_SOLUTION, 'contact', 'the motion to the pose there is not allowed: '
                 'between the poses, there is a contact, or the tool leaves the path')
     return Status.NO_IK_SOLUTION, 'step', text
 
