@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ros2_ik.core.kernels.qp import factorize, solve, solve_qp
+from ros2_ik.core.kernels.qp import factorize, QP, solve, solve_qp
 from ros2_ik.core.kernels.rows import fill_slopes, fill_values, move, step_bounds
 from ros2_ik.core.kernels.source import inner_part, part
 
@@ -126,7 +126,7 @@ def step_to_bounds(J, rows, bounds, below, above, damping, low, high, d):
     for i in range(k):
         below[i] = min(max(below[i], -QP_INFINITY), QP_INFINITY)
         above[i] = max(min(above[i], QP_INFINITY), -QP_INFINITY)
-    return solve_qp(damping * np.eye(n), np.zeros(n), A, below, above, 1.0, low, high, d, y)
+    return solve_qp(QP(damping * np.eye(n), np.zeros(n), A, below, above, 1.0, low, high), d, y)
 
 
 @inner_part

@@ -1,5 +1,6 @@
 """A dense solver of small quadratic programs with bounded variables (box) and soft rows."""
 
+from collections import namedtuple
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ from ros2_ik.core.kernels.source import inner_part, part
 FEASIBLE = 1e-10  # tolerance of a bound, relative to 1 + |bound|
 CHANGES = 10      # largest number of working-set changes per row; many more than are needed
 STIFFEST = 1e10   # largest weight * |row|^2 that a row adds to H: more would drown H in rounding
+QP = namedtuple('QP', 'H g A lower upper weight low high')      # see `solve_qp`
 
 
 @inner_part
@@ -158,13 +160,14 @@ def stiffness(row, weight):
 
 
 @part
-def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
+def refine_active_set(qp, rows, side, count, x, y):
     """
     Fill x (n,) and y (n + m,) for the final working set; return False if that is impossible.
 
     Solves the primal form, with slacks as penalties, which unlike the dual form stays accurate for
-    conflicting rows. See `solve_qp` for the arguments.
+    conflicting rows. `rows` (box, then A) and `side` (-1: lower, 1: upper) are the working set.
     """
+    H, g, A, lower, upper, weight, low, high = qp
     n, m = len(g), len(lower)
     K, h, fixed = H.copy(), g.copy(), np.zeros(n, dtype=np.bool_)
     # fix variables at their bounds; add equalities and rows of the working set as penalties
@@ -215,13 +218,13 @@ def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, coun
 
 
 @part
-def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
+def solve_unconstrained(qp, L, v, x, y):
     """
     Fill x (n,) and y (n + m,) with the unconstrained optimum; False if a bound is violated.
 
-    L is the factorization of H and v = L^-T g, where H and g include the equality rows;
-    see `solve_qp` for the other arguments.
+    L is the factorization of H and v = L^-T g, where H and g include the equality rows.
     """
+    _, _, A, lower, upper, weight, low, high = qp
     n, m = len(v), len(lower)
     for j in range(n):
         x[j] = -v[j]
@@ -240,7 +243,7 @@ def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
 
 
 @part
-def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
+def solve_qp(qp, x, y):
     """
     Fill x (n,) with the minimizer of 1/2 x^T H x + g^T x + 1/2 weight |slack|^2.
 
@@ -255,6 +258,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
     Arnstrom et al., "A dual active-set solver for embedded quadratic programming using recursive
     LDL^T updates", IEEE TAC 2022.
     """
+    H, g, A, lower, upper, weight, low, high = qp
     n, m = len(g), len(lower)
     # reject NaN and infinity
     if not math.isfinite(H.sum() + g.sum() + A.sum()):
@@ -267,7 +271,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
     if not factorize(L):
         return False
     solve_upper(L, v, n)
-    if solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
+    if solve_unconstrained(qp, L, v, x, y):
         return True
     least_value, most_value = np.empty(n + m), np.empty(n + m)
     used = np.zeros(n + m, dtype=np.bool_)
@@ -332,8 +336,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
                 side[count], bound[count] = (-1 if below > above else 1), nearest
         # no violation: optimal
         if worst < 0:
-            return refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, count,
-                                     x, y)
+            return refine_active_set(qp, rows, side, count, x, y)
         rows[count], multiplier[count], used[worst] = worst, 0.0, True
         count += 1
     return False

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ros2_ik.core.kernels.descents import CONVERGED, descend_from, scaled_rows
-from ros2_ik.core.kernels.qp import solve_qp, squared_length
+from ros2_ik.core.kernels.qp import QP, solve_qp, squared_length
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
@@ -33,7 +33,7 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
         return False, 0
     # project the direction onto the null space: least |d - along|^2 subject to A d = 0
     scaled_rows(J, rows, bounds, A)
-    if not solve_qp(np.eye(n), -along, A, zero, zero, ROW_WEIGHT, -free, free, step, y):
+    if not solve_qp(QP(np.eye(n), -along, A, zero, zero, ROW_WEIGHT, -free, free), step, y):
         return False, 0
     squared = squared_length(step)
     if not squared > 1e-12:

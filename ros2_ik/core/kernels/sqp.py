@@ -10,7 +10,7 @@ from ros2_ik.core.kernels.descents import (
     ITERATION_LIMIT,
     scaled_rows,
 )
-from ros2_ik.core.kernels.qp import row_times, solve_qp, STIFFEST
+from ros2_ik.core.kernels.qp import QP, row_times, solve_qp, STIFFEST
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, step_bounds, work_of
 from ros2_ik.core.kernels.source import loop, part
 
@@ -134,7 +134,7 @@ def update_bfgs(bfgs_correction, H, s, y):
 
 
 @part
-def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty):
+def predicted_gain(H, g, d, A, below, above, violation, penalty):
     """Return the decrease of the merit that the quadratic model predicts for a step d (n,)."""
     n = len(d)
     gain = penalty * violation
@@ -142,7 +142,7 @@ def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty
     for a in range(n):
         gain -= g[a] * d[a]
         for b in range(n):
-            gain -= 0.5 * d[a] * (H[a, b] + bfgs_correction[a, b]) * d[b]
+            gain -= 0.5 * d[a] * H[a, b] * d[b]
     # violation of the linearized rows after the step
     for i in range(len(below)):
         value = row_times(A, i, d)
@@ -191,8 +191,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             break
         # QP: step d and multipliers y of the damped model, subject to the linearized rows
         step_bounds(at, x, limits, farthest, low, high)
-        if not solve_qp(H + bfgs_correction + damping * one, g, A, below, above, weight, low, high,
-                        d, y):
+        model = H + bfgs_correction
+        if not solve_qp(QP(model + damping * one, g, A, below, above, weight, low, high), d, y):
             # not positive definite: reset the BFGS matrix
             if np.any(bfgs_correction):
                 bfgs_correction[:] = 0.0
@@ -204,7 +204,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             slack_energy += multiplier * multiplier / weight
         # the L1 merit is exact only if its penalty exceeds the multipliers
         penalty = max(PENALTY, 1.5 * largest_multiplier)
-        predicted = predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty)
+        predicted = predicted_gain(model, g, d, A, below, above, violation, penalty)
         if predicted <= GAIN * (1.0 + abs(cost)) or np.abs(d).max() < LEAST_STEP or damping > 1e8:
             if fresh:
                 if slack_energy <= GAIN * (1.0 + abs(cost)) or weight >= STIFFEST:
@@ -243,8 +243,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if turn == 0:
                 # second-order correction: the shortest step back onto the curved rows
                 step_bounds(at, after, limits, farthest, low, high)
-                leads_back = solve_qp(one, zero, A, below_after, above_after, weight, low, high,
-                                      back, y_back)
+                leads_back = solve_qp(QP(one, zero, A, below_after, above_after, weight, low,
+                                         high), back, y_back)
                 if leads_back:
                     continue
             leads_back = False

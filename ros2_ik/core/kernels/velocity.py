@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ros2_ik.core.kernels import velocity_rows as row
-from ros2_ik.core.kernels.qp import row_times, solve_qp
+from ros2_ik.core.kernels.qp import QP, row_times, solve_qp
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.velocity_limits import fill_step_limits
@@ -66,8 +66,8 @@ def solve_priorities(problem, firm, step, violations):
         if level and not np.any(rows[row.KIND] == level):
             continue
         soft_tasks(problem, level, size, SCALE_COST * SLACK_WEIGHT * firm * firm, length, H, g)
-        if not solve_level(H, g, A[:count], bounds[0, :count], bounds[1, :count], ends,
-                           FIRM_SCALE * tolerance, x):
+        if not solve_level(QP(H, g, A[:count], bounds[0, :count], bounds[1, :count], SLACK_WEIGHT,
+                              ends[0], ends[1]), FIRM_SCALE * tolerance, x):
             if level == 0:
                 return math.nan
             # keep the step of the higher priorities
@@ -82,21 +82,21 @@ def solve_priorities(problem, firm, step, violations):
 
 
 @part
-def solve_level(H, g, A, lower, upper, ends, slack, x):
+def solve_level(qp, slack, x):
     """Fill x with the minimizer of one priority's QP; False if it cannot be solved numerically."""
-    found, y, more = x.copy(), np.empty(len(g) + len(A)), np.empty((2, len(A)))
+    found, y, more = x.copy(), np.empty(len(qp.g) + len(qp.A)), np.empty((2, len(qp.A)))
     # more damping if H is numerically not positive definite
     for turn in range(DAMPING_TRIES):
-        if solve_qp(H, g, A, lower, upper, SLACK_WEIGHT, ends[0], ends[1], found, y):
+        if solve_qp(qp, found, y):
             break
         if turn == DAMPING_TRIES - 1:
             return False
-        for a in range(len(g)):
-            H[a, a] += 100.0 * MIN_DAMPING
+        for a in range(len(qp.g)):
+            qp.H[a, a] += 100.0 * MIN_DAMPING
     x[:] = found
     # solve once more with bounds that compensate for small slacks
-    if compensate_slack(A, lower, upper, x, slack, more) and solve_qp(
-            H, g, A, more[0], more[1], SLACK_WEIGHT, ends[0], ends[1], found, y):
+    if compensate_slack(qp.A, qp.lower, qp.upper, x, slack, more) and solve_qp(
+            QP(qp.H, qp.g, qp.A, more[0], more[1], qp.weight, qp.low, qp.high), found, y):
         x[:] = found
     return True
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ros2_ik.core.kernels.qp import solve_qp
+from ros2_ik.core.kernels.qp import QP, solve_qp
 
 
 def solve(H, g, A, lower, upper, softness):
@@ -11,7 +11,8 @@ def solve(H, g, A, lower, upper, softness):
     n = len(g)
     x, y = np.empty(n), np.empty(len(lower))
     with np.errstate(all='ignore'):     # as in compiled code; compiling takes seconds
-        found = solve_qp(H, g, A, lower[n:], upper[n:], 1 / softness, lower[:n], upper[:n], x, y)
+        found = solve_qp(QP(H, g, A, lower[n:], upper[n:], 1 / softness, lower[:n], upper[:n]),
+                         x, y)
     return (x, y) if found else None
 
 
