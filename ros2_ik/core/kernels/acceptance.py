@@ -71,17 +71,17 @@ def distance_between(T, pose):
     return math.sqrt(squared), math.atan2(math.sqrt(x * x + y * y + z * z), trace - 1.0)
 
 
-@loop("i8(f8[::1], Array(f8, 1, 'C', True), i8[::1], f8[:,::1], i8[::1], i8[::1], f8[::1], "
-      'f8[:,:,::1], f8[:,::1])')
-def check_targets(q, start, indices, limits, inactive, chains, screws, poses, errors):
+@loop("i8(f8[::1], Array(f8, 1, 'C', True), i8[::1], f8[:,::1], i8[::1], "
+      'Tuple((i8[::1], f8[::1])), f8[:,:,::1], f8[:,::1])')
+def check_targets(q, start, indices, limits, inactive, chains, poses, errors):
     """
     Check whether q (nq,) is within limits and brings the tips to `poses` (t, 4, 4).
 
     Values at `indices` (n,) must be within `limits` (2, n), values at the indices `inactive`
-    must equal those of `start`, and all magnitudes must be below HUGE. `chains` has for
-    each tip the number of joints that move it and their indices in q, from the tip to the root;
-    -1 - i stands for the index i of a floating base. `screws` has for each tip PER_JOINT numbers
-    per joint (the screw axis [v, w]), then PER_TARGET numbers: the columns of the tip's pose in
+    must equal those of `start`, and all magnitudes must be below HUGE. `chains` has two arrays:
+    for each tip the number of joints that move it and their indices in q, from the tip to the root
+    (-1 - i stands for the index i of a floating base); and for each tip PER_JOINT numbers per
+    joint (the screw axis [v, w]), then PER_TARGET numbers: the columns of the tip's pose in
     the neutral configuration, and the tolerances [m] and [rad].
 
     Return OUT_OF_LIMITS if a value is not allowed; otherwise fill `errors` (t, 2) with the tips'
@@ -96,13 +96,13 @@ def check_targets(q, start, indices, limits, inactive, chains, screws, poses, er
     for i in inactive:
         if q[i] != start[i]:
             return OUT_OF_LIMITS
-    T, result, c, s, t = np.empty(12), WITHIN_TOLERANCE, 0, 0, 0
-    while c < len(chains):
-        count, home = chains[c], s + PER_JOINT * chains[c]
+    (joints, screws), T, result, c, s, t = chains, np.empty(12), WITHIN_TOLERANCE, 0, 0, 0
+    while c < len(joints):
+        count, home = joints[c], s + PER_JOINT * joints[c]
         for k in range(12):
             T[k] = screws[home + k]
         for k in range(count):
-            index = chains[c + 1 + k]
+            index = joints[c + 1 + k]
             if index < 0:
                 displace_base(T, q, -1 - index)
             else:

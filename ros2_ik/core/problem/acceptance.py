@@ -94,7 +94,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     q, errors = _values(problem.robot, q), np.empty((len(problem.poses), 2))
     # one compiled check of joints and targets; other checks only if it fails or is not sufficient
     result = check_targets.run(q, problem.start, active.indices, active.limits,
-                               active.inactive_q_indices, *structure.chains, problem.poses, errors)
+                               active.inactive_q_indices, structure.chains, problem.poses, errors)
     costs: tuple[float, ...] = ()
     violations: list[Violation] = []
     if result == OUT_OF_LIMITS:
