@@ -199,7 +199,7 @@ def drop_futile_pushes(rows, violations, first):
 
 @part
 def fill_push_violations(rows, J, gaps, step, dt, violations):
-    """Fill `violations` of distances well below their margins that the step widens too little."""
+    """Fill `violations` for distances far below their margin that a step increases too little."""
     first = len(J) - len(gaps)
     for i in range(first, len(J)):
         inside = rows[row.LOWER, i] - rows[row.VALUE, i]
