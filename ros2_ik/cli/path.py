@@ -26,8 +26,8 @@ EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --view
 
 docs/paths.md has all fields of the file"""
-# fields of the file besides `tool`, `constraints`, `costs` and PATH_OPTIONS
-FIELDS = ('tip', 'path', 'seed', 'tip_speed', 'limits')
+# fields of the file besides PATH_OPTIONS
+FIELDS = ('tip', 'tool', 'path', 'seed', 'tip_speed', 'limits')
 # fields that are poses, by kind of path
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
 ACCELERATION = 3.0      # default limit of joints [rad/s^2, m/s^2]

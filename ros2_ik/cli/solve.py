@@ -86,7 +86,8 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a search, which are the same for library and node."""
     parser.add_argument('--deg', action='store_true',
                         help='angles are degrees: --rpy, joints, --max-joint-change')
-    parser.add_argument('--group', help='joints that may move (default: all that move the tips)')
+    parser.add_argument('--group', help='joints that may move (default: the default group if it '
+                        'moves the tips, else all joints that move them)')
     parser.add_argument('--select', choices=('first', 'nearest', 'manipulability'),
                         help='choice of the solution: first found (default), nearest to the seed, '
                              'or farthest from singularities; the last two use the whole timeout')

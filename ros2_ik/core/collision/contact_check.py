@@ -41,7 +41,7 @@ class ContactCheck:
                 if item.joint > 0:
                     item.mesh.extremes  # noqa: B018
         self._broad_phase = BroadPhase(pairs.robot, pairs.items, pairs.pairs,
-                                     np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
+                                       np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
 
     def collides(self, q: Array) -> bool:
         """Return whether any pair is in contact at q (nq,)."""

@@ -29,7 +29,7 @@ class DistanceCheck:
     def __init__(self, pairs: PairModel) -> None:
         # meshes without parts on disk
         self._unsplit_meshes = [item.mesh for item in pairs.items
-                         if item.mesh is not None and not item.mesh.has_parts]
+                                if item.mesh is not None and not item.mesh.has_parts]
         self._pairs, self._owner_pairs = _of_parts(pairs)
         self._checked_at = time.monotonic()
         pairs = self._pairs

@@ -23,7 +23,7 @@ class SelfCollisionCheck(NamedTuple):
 
 
 def self_collision_check(robot: Robot, meshes: str = 'exact',
-                   missing_meshes: str = 'refuse') -> SelfCollisionCheck:
+                         missing_meshes: str = 'refuse') -> SelfCollisionCheck:
     """
     Return the self-collision checker of a robot, cached per Robot object.
 
@@ -40,8 +40,8 @@ def self_collision_check(robot: Robot, meshes: str = 'exact',
         raise InvalidSceneError(
             f"collisions of robot '{robot.name}' cannot be checked, as geometry of "
             f'{len(geometry.incomplete_links)} link(s) is missing '
-            f'({join_first(geometry.incomplete_links)}): {reasons}; valid: collisions=False for '
-            "no check, missing_meshes='skip' for the rest")
+            f'({join_first(geometry.incomplete_links)}): {reasons}; valid: collisions=False, '
+            "or for solve_pose and PoseSolver missing_meshes='skip'")
     return own
 
 

@@ -97,7 +97,7 @@ class PoseTarget:
         if self.relative_to is None:
             return self
         return self.replaced(target=at.placement(self.relative_to) * self.function.reference,
-                           relative_to=None)
+                             relative_to=None)
 
     def errors(self, placed: pin.SE3) -> tuple[float, float]:
         """

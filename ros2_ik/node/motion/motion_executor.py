@@ -71,7 +71,7 @@ class MotionExecutor:
                 throttle_duration_sec=60.0)
 
     def stop(self, status: Status, reason: str) -> int:
-        """Stop all motions; return their number, including braking ones and a moving servo."""
+        """Stop all motions and the servo; return the number of those that move, or that brake."""
         self.stops += 1
         for execution in self._executions:
             execution.stop(status, reason)

@@ -28,8 +28,9 @@ class ServoProcess:
     Handle to the servo's process; `call` starts the process, and restarts it after its end.
 
     Each of `receivers` is called with each message from the process, and with None when the
-    process ends. `state` is the last reported state of the servo. When the node closes the pipe or
-    ends, the servo brakes, streamed motions stop at their last command, and the process ends.
+    process ends. The endpoint of the servo sets `state`, the last known state of the servo. When
+    the node closes the pipe or ends, the servo brakes, streamed motions stop at their last
+    command, and the process ends.
     """
 
     def __init__(self, node: Node) -> None:

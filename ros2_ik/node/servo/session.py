@@ -253,7 +253,7 @@ class Session:
     # -- joint_states ---------------------------------------------------------------------
 
     def _check_joint_states(self, steady: float) -> None:
-        """End the session if joint_states are stale, a controller is missing, or the arm lags."""
+        """Check joint_states, at the start also the controllers: end the session, or wait."""
         if steady < self._checked_at + STATE_CHECK_PERIOD:
             return
         self._checked_at = steady
