@@ -140,9 +140,9 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     from ros2_ik.core.errors import UnknownNameError
     shipped = shipped_robots().get(args.robot)
     if shipped:
-        if args.srdf or args.package_dir:
-            raise CommandError(f"--srdf and --package-dir are for URDF files; '{args.robot}' is a "
-                               'shipped robot, which has its own')
+        if args.srdf or args.package_dir or args.xacro_arg:
+            raise CommandError('--srdf, --package-dir and --xacro-arg are for URDF files; '
+                               f"'{args.robot}' is a shipped robot, which has its own")
         return Robot.load(shipped), shipped
     if not Path(args.robot).exists():
         error = UnknownNameError(args.robot, tuple(shipped_robots()), 'robot')
@@ -159,9 +159,9 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
 
 def reject_robot_arguments(args: argparse.Namespace) -> None:
     """Raise CommandError if ROBOT or its options are given together with a running node."""
-    if args.robot or args.scene or args.srdf or args.package_dir:
+    if args.robot or args.scene or args.srdf or args.package_dir or args.xacro_arg:
         raise CommandError('a node has its own robot and scene: leave out --node, or ROBOT, '
-                           '--scene, --srdf and --package-dir')
+                           '--scene, --srdf, --package-dir and --xacro-arg')
 
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',
