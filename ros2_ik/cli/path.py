@@ -76,6 +76,8 @@ def run(args: argparse.Namespace) -> Exit:
     goal = goal_of({name: content.pop(name) for name in ('tool', 'constraints', 'costs')
                     if name in content})
     robot, tool = with_tool(goal.tool, scene, scene.frame_names, '', Defaults())
+    if not content.get('tip', tool):
+        raise CommandError('tool must have a pose or a header with a frame_id')
     checker = make_checker(robot, scene) if needs_checker(goal) else None
     constraints, costs = read_constraints(goal, robot, checker)
     valid = (*FIELDS, *(name for name in PATH_OPTIONS if name != 'cancel'))
@@ -104,10 +106,10 @@ def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Nam
     from ros2_ik.view.page import PathOnPage
     from ros2_ik.view.session import Session
     arm = Arm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
-    # the page has no gizmos at added frames: use the link that carries them; '' is the root
+    # the page has no gizmos at added frames: use the link that carries them
     link, added = tip, path.problem.robot.added_frames
     while link in added:
-        link = added[link][0] or ''
+        link = added[link][0] or scene.robot.root_frame
     serve(Session(arm, [link], read_problem_file, solving_command(args)), args.port,
           add=lambda page: PathOnPage(page, path, tip))
 

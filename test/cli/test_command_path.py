@@ -100,6 +100,7 @@ def test_path_with_limits_in_degrees_keeps_urdf_velocity_limits(command, write_p
     ({'path': {'line': {'start': {'xyz': [0, 0, 1]}}}}, 'line must have start and end'),
     ({'path': {'spline': [{'xyz': [0, 0]}]}}, 'spline: poses[0].xyz must have 3 numbers'),
     ({'tip': 'tool0', 'tool': {}}, 'must have path, and either tip or tool'),
+    ({'tool': {}}, 'tool must have a pose or a header with a frame_id'),
     ({'tip': 'tool1'}, "unknown frame 'tool1'; did you mean 'tool0'?"),
     ({'spacin': 0.1}, "unknown field 'spacin'; did you mean 'spacing'?"),
     ({'tipspeed': 0.1}, "unknown field 'tipspeed'; did you mean 'tip_speed'"),

@@ -111,7 +111,7 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     tool_path = path if isinstance(path, ToolPath) else Waypoints(path)
     target, parts, search = ({name: options[name] for name in names if name in options}
                              for names in (TARGET_OPTIONS, PROBLEM_OPTIONS, SEARCH_OPTIONS))
-    if isinstance(scene, Scene):
+    if isinstance(scene, Scene) and isinstance(robot, Robot):
         robot = scene.framed_robot(robot=robot)
     if scene is not None and parts.get('collisions', True):
         parts['checker'] = collision_checker(robot, scene)

@@ -263,7 +263,8 @@ class Scene:
 
         Adds the frames in `names` (default: all frames of the scene) that the robot lacks. `robot`
         is the robot of the scene (the default), which may already have added frames. Raises
-        UnknownFrameError, or InvalidSceneError for another robot.
+        UnknownFrameError, or InvalidSceneError for another robot, or if the robot has a frame of
+        this scene at another place, for example from before an object was moved.
         """
         robot = self.robot if robot is None else robot
         if robot.key != self.robot.key:
@@ -271,10 +272,14 @@ class Scene:
                                     f"given robot '{robot.name}'")
         missing = [name for name in (self.frame_names if names is None else names)
                    if name not in robot.frame_names]
-        placed = self._placed_frames() if missing else {}
+        placed = self._placed_frames() if missing or robot.added_frames else {}
         for name in missing:
             if name not in placed:
                 raise UnknownFrameError(name, self.frame_names)
+        for name, (link, pose) in robot.added_frames.items():
+            if name in placed and (link, pose) != placed[name]:
+                raise InvalidSceneError(f"frame '{name}' of the robot differs from that of the "
+                                        'scene: pass the robot without the frames of a scene')
         return robot.with_frames({name: placed[name] for name in missing})
 
     def _placed_frames(self) -> dict[str, tuple[str | None, pin.SE3]]:

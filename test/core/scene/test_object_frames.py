@@ -83,6 +83,12 @@ def test_subframe_of_an_attached_object_reaches_a_subframe(panda, scene, hand_po
     assert pose_difference(tip, T_BIN * T_BIN_GRASP * T) < 1e-4
 
 
+def test_robot_with_frames_of_an_earlier_scene_is_refused(panda, scene):
+    robot, moved = scene.framed_robot(), scene.move('bin', T_BIN * T_BIN_GRASP)
+    with pytest.raises(InvalidSceneError, match='of the robot differs from that of the scene'):
+        solve_pose(robot, HAND, T_BIN, relative_to='bin', scene=moved)
+
+
 def test_targets_constraints_and_tools_accept_frames_of_objects(panda, scene, hand_pose):
     """Also in a pickled copy of the search, as workers receive it."""
     expected = pin.SE3(DOWN, np.array([0.45, -0.1, 0.4]))
