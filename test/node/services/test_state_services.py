@@ -60,7 +60,7 @@ def test_check_of_a_group_ignores_contacts_of_other_links(client):
     applied(client, diff(WALL))
     for group, counts in (('arm', True), ('hand', False)):
         pairs = contact_pairs(check_state(client, group=group))
-        assert any('panda_link4' in pair for pair in pairs) == counts
+        assert any('panda_link5' in pair for pair in pairs) == counts, pairs
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
