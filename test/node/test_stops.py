@@ -395,14 +395,14 @@ def test_joint_no_longer_published_is_stale_rather_than_a_tracking_error(monkeyp
 
 # -- other clients -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize(('stamped', 'remaining'), [(True, 0.06), (False, 0.2)])
-def test_trajectory_of_another_client_is_timed_from_its_stamp(jtc_arm, stamped, remaining):
-    """Past defect: motions were refused after a late last trajectory of the servo."""
+@pytest.mark.parametrize(('delay', 'remaining'), [(-0.14, 0.06), (None, 0.2), (1e6, 0.2)])
+def test_trajectory_of_another_client_is_timed_from_its_stamp(jtc_arm, delay, remaining):
+    """Past defects: motions were refused after late stamps, and after stamps far ahead."""
     message = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(
         positions=[0.0], velocities=[0.0], time_from_start=duration_message(0.2))])
-    if stamped:
+    if delay is not None:
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(
-            round((jtc_arm.now - 0.14) * 1e9), 10**9)
+            round((jtc_arm.now + delay) * 1e9), 10**9)
     jtc_arm.controller.on_foreign_command(message, 'c')
     # controllers may refuse a trajectory without points; past defect: it counted as the end
     jtc_arm.controller.on_foreign_command(JointTrajectory(joint_names=[JOINT]), 'c')

@@ -30,6 +30,7 @@ ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.ST
 MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
 # two clients' commands less than this apart may reach the controller in either order [s]
 SIMULTANEOUS = 0.1
+MAX_START_DELAY = 60.0      # from the receipt of a trajectory to its stamp [s]
 END_SPEED = 1e-6    # maximum end velocity; controllers may reject a higher one [rad/s, m/s]
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
@@ -142,10 +143,12 @@ class JointTrajectoryController(Controller):
         # the controller may reject a trajectory without points, and continue an earlier one
         if not message.points or {*self.joints}.isdisjoint(message.joint_names):
             return
-        # without a stamp, a trajectory starts on receipt
         now = self.context.now()
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
-        begins = self.context.clock.to_motion_time(stamp) if stamp else now
+        begins = self.context.clock.to_motion_time(stamp)
+        # without a stamp, a trajectory starts on receipt; a stamp far ahead is from another clock
+        if not stamp or begins > now + MAX_START_DELAY:
+            begins = now
         ends = begins + seconds_of(message.points[-1])
         may_be_rejected = ends < now or not _is_regular(message, self.joints)
         # if the controller rejects the trajectory, an earlier one stays under way
