@@ -364,20 +364,19 @@ class Search:
         options, checker = self.options, self.problem.checker
         assert checker is not None
         self.n_colliding += 1
-        # at the first contact, look for contacts that all solutions have. With `approximate`,
-        # ignore the targets: a solution beside a blocked target may be free of contact.
-        if self.n_colliding == 1:
+        if not (self.unavoidable or options.select == 'first' and self.budget.over()):
+            if self._clearance is None:
+                self._clearance = Clearance(self._relaxed[0] if self._is_loose else self.problem,
+                                            checker, options.allow_restarts)
+            collision_free = self._clearance.escape_collision(colliding.attempt, self.budget)
+            if collision_free is not None:
+                self.iterations += collision_free.iterations
+                self._evaluate(collision_free)
+        # with restarts, the second collision raises the doubt whether all solutions have contacts;
+        # not at targets with `approximate`: a solution beside a blocked target may be free of them
+        if self.n_colliding == 1 + options.allow_restarts and not self.accepted:
             self.unavoidable = unavoidable_contacts(self.problem, checker, colliding.attempt.q,
                                                     at_targets=options.approximate is None)
-        if self.unavoidable or options.select == 'first' and self.budget.over():
-            return
-        if self._clearance is None:
-            self._clearance = Clearance(self._relaxed[0] if self._is_loose else self.problem,
-                                        checker, options.allow_restarts)
-        collision_free = self._clearance.escape_collision(colliding.attempt, self.budget)
-        if collision_free is not None:
-            self.iterations += collision_free.iterations
-            self._evaluate(collision_free)
 
     def _squared_error(self, candidate: Candidate) -> float:
         """Return the sum of squared target errors in units of the widened tolerances."""
