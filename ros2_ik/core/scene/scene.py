@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import ClassVar, TypeVar
 from uuid import uuid4
@@ -244,17 +245,18 @@ class Scene:
         """
         if not isinstance(frame, str):
             raise InvalidSceneError(f'a frame is a name, not {frame!r}')
-        placed = self._placed_frames()
+        placed = _placed_frames(self)
         if frame in self.robot.frame_names:
             return frame, pin.SE3.Identity()
         if frame in placed:
-            return placed[frame]
+            link, pose = placed[frame]
+            return link, pose.copy()
         raise UnknownFrameError(frame, self.frame_names)
 
     @property
     def frame_names(self) -> tuple[str, ...]:
         """Names of all frames: of the robot, then named frames, subframes and objects."""
-        return tuple(dict.fromkeys((*self.robot.frame_names, *self._placed_frames())))
+        return tuple(dict.fromkeys((*self.robot.frame_names, *_placed_frames(self))))
 
     def framed_robot(self, names: Iterable[str] | None = None,
                      robot: Robot | None = None) -> Robot:
@@ -272,7 +274,7 @@ class Scene:
                                     f"given robot '{robot.name}'")
         missing = [name for name in (self.frame_names if names is None else names)
                    if name not in robot.frame_names]
-        placed = self._placed_frames() if missing or robot.added_frames else {}
+        placed = _placed_frames(self)
         for name in missing:
             if name not in placed:
                 raise UnknownFrameError(name, self.frame_names)
@@ -281,16 +283,6 @@ class Scene:
                 raise InvalidSceneError(f"frame '{name}' of the robot differs from that of the "
                                         'scene: pass the robot without the frames of a scene')
         return robot.with_frames({name: placed[name] for name in missing})
-
-    def _placed_frames(self) -> dict[str, tuple[str | None, pin.SE3]]:
-        """Return the link (None: root) of each scene frame, and the frame's pose in the link."""
-        items = [*((None, item) for item in self.objects.values()),
-                 *((attached.link, attached.object) for attached in self.attached.values())]
-        # if several frames have the same name, the last one counts
-        return {**{name: (None, pose) for name, pose in self.frames.items()},
-                **{f'{item.id}/{name}': (link, item.pose * pose)
-                   for link, item in items for name, pose in item.subframes.items()},
-                **{item.id: (link, item.pose) for link, item in items}}
 
     def _link_pose(self, link: str, at: Configuration | None) -> pin.SE3:
         robot = self.robot
@@ -367,3 +359,16 @@ def _merged(mine: Mapping[K, V], base: Mapping[K, V],
     # compare by identity: scenes share unchanged values
     changed = {name: value for name, value in mine.items() if base.get(name) is not value}
     return {**_without(other, base.keys() - mine.keys()), **changed}
+
+
+# cached: `solve_pose` needs the frames in each call, and a scene may have hundreds of objects
+@lru_cache(maxsize=8)
+def _placed_frames(scene: Scene) -> dict[str, tuple[str | None, pin.SE3]]:
+    """Return the link (None: root) of each scene frame, and the frame's pose in the link."""
+    items = [*((None, item) for item in scene.objects.values()),
+             *((attached.link, attached.object) for attached in scene.attached.values())]
+    # if several frames have the same name, the last one counts
+    return {**{name: (None, pose) for name, pose in scene.frames.items()},
+            **{f'{item.id}/{name}': (link, item.pose * pose)
+               for link, item in items for name, pose in item.subframes.items()},
+            **{item.id: (link, item.pose) for link, item in items}}
