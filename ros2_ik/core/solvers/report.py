@@ -164,13 +164,13 @@ def _attempts(search: 'Search') -> str:
 
 def _outside_limits(search: 'Search') -> str:
     """Return a clause that names the joints outside their limits in the seed, or ''."""
-    problem, found = search.problem, list[str]()
-    start = problem.locked(search.seeds[0])
-    for joint in problem.robot.joints if problem.joint_limits else ():
-        value, limits = float(start[joint.index]), f'{joint.lower:.6g} .. {joint.upper:.6g}'
-        if not joint.lower - LIMIT_TOLERANCE <= value <= joint.upper + LIMIT_TOLERANCE:
-            found.append(f"'{joint.name}' at {value:.6g} (limits {limits})")
-    names = ', '.join(found[:_MAX_NAMES])
+    problem = search.problem
+    start = problem.locked(search.seeds[0]).tolist()
+    found = [joint for joint in (problem.robot.joints if problem.joint_limits else ())
+             if not joint.lower - LIMIT_TOLERANCE <= start[joint.index]
+             <= joint.upper + LIMIT_TOLERANCE]
+    names = ', '.join(f"'{joint.name}' at {start[joint.index]:.6g} (limits {joint.lower:.6g} .. "
+                      f'{joint.upper:.6g})' for joint in found[:_MAX_NAMES])
     more = f' and {len(found) - _MAX_NAMES} more' if len(found) > _MAX_NAMES else ''
     return f'; outside the limits in the seed: {names}{more}' if found else ''
 
