@@ -120,7 +120,7 @@ def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service
 
 def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot', scene: bool = True,
                         **options: Any) -> None:
-    """Add ROBOT as argument or option `name`, options of URDF files and, if `scene`, --scene."""
+    """Add the robot as argument or option `name`, its file options and, optionally, --scene."""
     parser.add_argument(name, metavar='ROBOT', **{
         'help': 'shipped robot (ros2_ik robots lists them), URDF or xacro file', **options})
     parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')

@@ -28,7 +28,7 @@ from ros2_ik.mock.controlled_groups import node_parameters
 SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
 DOMAIN = os.environ.get('ROS_DOMAIN_ID') or '0'
 DISCOVERY_TIME = 2.0    # time for DDS to discover running nodes [s]
-END_TIMEOUT = 3.0       # time for both programs to end before they are killed [s]
+END_TIMEOUT = 3.0       # time for each program to end before it is killed [s]
 START_TIMEOUT = 120.0   # time for the node to start and to create its collision geometry [s]
 SEARCH_TIMEOUT = 2      # timeout of the request, long enough for a busy machine [s]
 RANDOM_STATE = 7

@@ -136,7 +136,7 @@ class DistanceCheck:
         return self._gathered(found, data.J.reshape(6, -1))
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
-        if not found:    # usual in a loop: no pair is near
+        if not found:    # the usual case: no pair is near
             none = np.zeros((0, 3))
             return Distances((), np.zeros(0), none, none, none,
                              np.zeros((0, self._pairs.robot.nv)))

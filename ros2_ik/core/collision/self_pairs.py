@@ -68,7 +68,8 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
       there and in all samples. (MoveIt's setup assistant leaves out all pairs in contact
       there; here, deeper contacts stay checked, as the neutral posture itself may collide.)
 
-    Contacts never exclude pairs that the SRDF enables. `geometry` defaults to exact meshes.
+    A pair that the SRDF enables is not left out because of contacts in these configurations.
+    `geometry` defaults to exact meshes.
     """
     geometry = robot_geometry(robot) if geometry is None else geometry
     return _decide(robot.without_added_frames, geometry)

@@ -179,10 +179,10 @@ class GazeAngle(FormedFunction):
         vector  phi t                                 [rad], along two axes perpendicular to n
 
     An upper bound of the angle keeps the target in a cone, of any half angle up to pi. The angle
-    is not differentiable at 0 and pi; there the gradient lies in one fixed plane. If the bounds
-    allow only 0, or only pi, solvers use the vector instead (for pi, with -n). The vector is
-    smooth if the target is straight ahead. If the target is straight behind, the vector has length
-    pi in one fixed direction; nearby, one derivative grows up to a limit of pi * 1e3 / distance.
+    is not differentiable at 0 and pi; the gradient there is that for one fixed direction t. If the
+    bounds allow only 0, or only pi, solvers use the vector instead (for pi, with -n). The vector
+    is smooth if the target is straight ahead. If the target is straight behind, the vector has
+    length pi in one fixed direction; nearby, one derivative grows up to pi * 1e3 / distance.
 
     A target at the origin (within 1e-9 m) counts as straight behind: only an upper bound of pi
     allows it. From there, a descent moves the frame along -n until the target is ahead. The

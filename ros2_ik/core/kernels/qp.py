@@ -164,8 +164,9 @@ def refine_active_set(qp, rows, side, count, x, y):
     """
     Fill x (n,) and y (n + m,) for the final working set; return False if that is impossible.
 
-    Solves the primal form, with slacks as penalties, which unlike the dual form stays accurate for
-    conflicting rows. `rows` (box, then A) and `side` (-1: lower, 1: upper) are the working set.
+    Solves the primal form, with slacks as penalties: it stays accurate for conflicting rows,
+    unlike the dual form of `solve_qp`. `rows` (box, then A) and `side` (-1: lower, 1: upper) are
+    the working set.
     """
     H, g, A, lower, upper, weight, low, high = qp
     n, m = len(g), len(lower)

@@ -113,9 +113,10 @@ def compensate_slack(A, lower, upper, x, least_slack, more):
     """
     Fill `more` (2, .) with bounds that compensate for slacks; return whether any changed.
 
-    One step of the method of multipliers: a row's slack is proportional to its multiplier, so
-    shifting its bounds by the slack removes the slack. Slacks above MAX_CORRECTED_SLACK stay,
-    because their rows contradict each other.
+    One step of the method of multipliers: a row exceeds its bound by a slack proportional to its
+    multiplier. The row exceeds a bound that is tightened by this slack by about the same slack,
+    and so ends at the original bound. Slacks above MAX_CORRECTED_SLACK stay, because their rows
+    contradict each other.
     """
     found = False
     for i in range(len(A)):

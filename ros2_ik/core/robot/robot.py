@@ -153,7 +153,7 @@ class Robot:
         return loaded
 
     def __reduce__(self) -> tuple[object, ...]:
-        # pickle the robot without added frames, and the added frames
+        # pickled as the robot without added frames, and the arguments that add them again
         if self.added_frames:
             return Robot.with_frames, (self.without_added_frames, dict(self.added_frames))
         return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)

@@ -38,7 +38,8 @@ class Scene:
     The surroundings of a robot: world objects, attached objects, allowed collisions, padding.
 
     Immutable: each change returns a new scene, which shares unchanged parts, or raises
-    InvalidSceneError or UnknownNameError. Changes have the semantics of MoveIt's planning scene.
+    InvalidSceneError or UnknownNameError. Changes follow MoveIt's planning
+    scene, except that negative padding is refused, and `allow` refuses unknown names.
 
     `objects` have poses in the root frame, `attached` objects in the frame of their link.
     `allowed` starts with the pairs that the SRDF disables. `padding` maps link names to
@@ -264,9 +265,11 @@ class Scene:
         Return the robot with frames of this scene added (see `Robot.with_frames`).
 
         Adds the frames in `names` (default: all frames of the scene) that the robot lacks. `robot`
-        is the robot of the scene (the default), which may already have added frames. Raises
-        UnknownFrameError, or InvalidSceneError for another robot, or if the robot has a frame of
-        this scene at another place, for example from before an object was moved.
+        is the robot of the scene (the default), which may already have added frames.
+
+        Raises UnknownFrameError for an unknown name. Raises InvalidSceneError if `robot` is
+        another robot, or if one of its added frames has another pose in this scene, for example
+        because an object was moved after the frame was added.
         """
         robot = self.robot if robot is None else robot
         if robot.key != self.robot.key:

@@ -112,5 +112,5 @@ class MockJoints:
         for name, (leader, multiplier, offset) in self._mimics.items():
             position, velocity = states[leader]
             states[name] = multiplier * position + offset, multiplier * velocity
-        # in alphabetical order: drivers need not publish the joints in the order of the URDF
+        # alphabetical, as some drivers publish them: clients must not rely on the URDF's order
         return dict(sorted(states.items()))

@@ -143,8 +143,8 @@ class Endpoint:
         """
         Wait up to a few seconds for a first robot or new collision geometry, then return `read()`.
 
-        In the first second after the subscription to TF, `read` is retried if it raises
-        RequestError for a missing transform.
+        In the first second after the subscription to TF, `read` is retried if it raises a
+        RequestError that may be due to a missing transform.
         """
         while True:
             if not (self.description.is_pending or self.scene.geometry.is_pending):
