@@ -19,7 +19,7 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
-from ros2_ik.cli.arguments import CommandError
+from ros2_ik.cli.arguments import CommandError, warn
 
 if TYPE_CHECKING:
     from ros2_ik.core import Robot
@@ -55,6 +55,8 @@ class NodeClient:
         self._executor.add_node(self.node)
         self._woken = self.node.create_guard_condition(lambda: None)
         self._texts: dict[str, str] = {}
+        self._tried_texts: dict[str, str] = {}    # texts that `_latest_robot` has read last
+        self._robot: Robot | None = None          # their robot, None if they are malformed
         self._described = ''    # URDF of the robot that `robot` returned last
         self.joints: dict[str, float] = {}     # latest joint values by name
         self.joints_time = time.monotonic()    # time of the last joint_states, or of the start [s]
@@ -112,6 +114,11 @@ class NodeClient:
             return
         nodes = [f'{namespace.rstrip("/")}/{name}' for name, namespace
                  in self.node.get_node_names_and_namespaces() if name != self.node.get_name()]
+        if self.name in nodes:
+            # DDS reports a killed node until its lease expires
+            raise CommandError(f'node {self.name} has no {what} after {wait:g} s: it is still '
+                               'starting (its log shows the progress), or was killed less than '
+                               '20 s ago')
         raise CommandError(
             f'no {what} after {wait:g} s; nodes seen (ROS_DOMAIN_ID '
             f'{os.environ.get("ROS_DOMAIN_ID") or 0}): {", ".join(sorted(nodes)) or "none"}; '
@@ -129,7 +136,8 @@ class NodeClient:
         """
         Return the robot that topics or the node's parameters describe, or None if neither does.
 
-        Each wait takes up to `seconds`. The SRDF is optional.
+        Each wait takes up to `seconds`. The SRDF is optional. Malformed texts cause a warning, and
+        the wait continues.
         """
         if 'root_joint' not in self._texts:
             self._read_parameters(seconds)
@@ -139,23 +147,36 @@ class NodeClient:
         if not self.spin_until(lambda: SRDF in self._texts, min(seconds, DISCOVERY)) and (
                 self.node.count_publishers(SRDF)):
             self.spin_until(lambda: SRDF in self._texts, seconds)
-        from ros2_ik.core import Robot
-        self._described = self._texts[URDF]
-        return Robot.from_urdf(self._described, (), self._texts.get(SRDF),
-                               self._texts.get('root_joint', 'fixed'))
+        self.spin_until(lambda: self._latest_robot() is not None, seconds)
+        if (robot := self._latest_robot()) is not None:
+            self._described = robot.urdf
+        return robot
+
+    def _latest_robot(self) -> 'Robot | None':
+        """Return the robot of the latest texts; None without a URDF, or for malformed texts."""
+        if URDF in self._texts and self._texts != self._tried_texts:
+            from ros2_ik.core import IKError, Robot
+            self._tried_texts, self._robot = dict(self._texts), None
+            try:
+                self._robot = Robot.from_urdf(self._texts[URDF], (), self._texts.get(SRDF),
+                                              self._texts.get('root_joint', 'fixed'))
+            except IKError as error:
+                warn(f'waiting for another robot description: {error}')
+        return self._robot
 
     def needed_robot(self, seconds: float) -> 'Robot':
         """Return the robot; raises CommandError if no URDF is received within `seconds`."""
         if (robot := self.robot(seconds)) is None:
-            raise CommandError(f'no robot was received on {self.node.resolve_topic_name(URDF)} '
+            raise CommandError(f'no valid URDF on {self.node.resolve_topic_name(URDF)} '
                                f'within {seconds:g} s: start robot_state_publisher or another '
                                'publisher of that topic')
         return robot
 
     @property
     def has_another_robot(self) -> bool:
-        """True if the latest robot_description differs from the one that `robot` used last."""
-        return self._texts.get(URDF, '') != self._described
+        """True if the latest robot_description is valid, and not the one `robot` used last."""
+        robot = self._latest_robot()
+        return robot is not None and robot.urdf != self._described
 
     def _read_parameters(self, seconds: float) -> None:
         """Read descriptions and root_joint from parameters; topics have precedence."""

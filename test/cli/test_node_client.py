@@ -45,12 +45,24 @@ def test_client_waits_for_a_late_srdf(create_publisher, delay):
     assert found is not None and found.groups.keys() == panda.groups.keys()
 
 
-def test_client_receives_a_robot_without_srdf(create_publisher):
-    panda = Robot.load('panda')
-    create_publisher('robot_description').publish(String(data=panda.urdf))
+def test_client_ignores_malformed_descriptions_and_needs_no_srdf(create_publisher, capsys):
+    publish = create_publisher('robot_description').publish
+    publish(String(data='<robot'))
+    timer = threading.Timer(1.0, lambda: publish(String(data=Robot.load('panda').urdf)))
+    timer.start()
     with NodeClient('/ros2_ik') as client:
-        found = client.robot(10.0)
-    assert found is not None and not found.srdf
+        assert client.needed_robot(10.0).name == 'panda'
+        assert 'robot description: ' in capsys.readouterr().err
+        publish(String(data='<robot'))
+        assert not client.spin_until(lambda: client.has_another_robot, 1.0)
+        assert capsys.readouterr().err.count('robot description: ') == 1
+        publish(String(data=SLIDE_URDF))
+        assert client.spin_until(lambda: client.has_another_robot, 10.0)
+
+
+def test_missing_service_is_told_from_a_missing_node(create_publisher, command):
+    assert 'it is still starting' in command('stop', '--wait', 1).refusal()
+    assert 'start one by' in command('stop', '--wait', 1, '--node', '/other/ros2_ik').refusal()
 
 
 # -- replies -----------------------------------------------------------------------------------

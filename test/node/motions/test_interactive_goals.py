@@ -130,6 +130,8 @@ def test_new_robot_description_ends_the_motion_and_the_goals_command(
     rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
     rviz.choose(TIP, 'execute')
     eventually(lambda: np.abs(record.read() - at).max() > 0.05, 'motion')
+    client.publish('robot_description', String(data='<robot'), latched=True)
+    eventually(lambda: 'waiting for another robot description' in command.text, 'a warning')
     client.publish('robot_description', String(data=Robot.load('ur5').urdf), latched=True)
     try:
         record.wait_for_rest()
