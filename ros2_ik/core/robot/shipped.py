@@ -56,9 +56,14 @@ class ShippedRobot:
         Return the path of the URDF, the folders of packages, and the text of the SRDF.
 
         The SRDF text has a group for each entry of `chains`. The text is None if there are neither
-        `srdf` nor `chains`. Raises RobotDescriptionError if example-robot-data is not installed.
+        `srdf` nor `chains`. Raises RobotDescriptionError if a file is missing.
         """
         folder = _data_folder()
+        for name, file in (('urdf', self.urdf), ('srdf', self.srdf)):
+            if file is not None and not (folder / file).is_file():
+                raise RobotDescriptionError(
+                    f"config/{self.name}.yaml: {name} is '{file}', which is not a file; valid: an "
+                    f'absolute path, or a path in {folder}')
         root = (ElementTree.parse(folder / self.srdf).getroot() if self.srdf
                 else ElementTree.Element('robot', name=self.name))
         for name, (base, tip) in self.chains.items():
