@@ -9,10 +9,12 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import instance
 from ros2_ik.core.collision.collision_geometry import link_geometries
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.pair_model import PairModel
+from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.meshes.cache import cached, digest
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.srdf import sorted_pair
@@ -71,6 +73,7 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
     A pair that the SRDF enables is not left out because of contacts in these configurations.
     `geometry` defaults to exact meshes.
     """
+    instance(robot, Robot, 'robot', InvalidOptionError)
     geometry = robot_geometry(robot) if geometry is None else geometry
     return _decide(robot.without_added_frames, geometry)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import finite, vector
-from ros2_ik.core.errors import InvalidStateError
+from ros2_ik.core.checks import finite, instance, vector
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.robot.robot import Robot
 
 
@@ -22,6 +22,7 @@ class Configuration:
 
     def __init__(self, robot: Robot, q: JointValues | None = None,
                  data: pin.Data | None = None) -> None:
+        instance(robot, Robot, 'robot', InvalidOptionError)
         self.robot = robot
         self._data = robot.model.createData() if data is None else data
         self.update(q)

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, ArrayLike, FLOAT, Pose
-from ros2_ik.core.checks import non_negative, positive, vector, vectors
+from ros2_ik.core.checks import instance, non_negative, positive, vector, vectors
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
@@ -69,6 +69,7 @@ class VelocityProgram:
                  barriers: Iterable[Barrier] = (), constraints: Iterable[Task] = (),
                  damping: float = DAMPING, kinetic_energy: float = 0.0,
                  locked: Collection[str] = (), driven: Collection[str] = ()) -> None:
+        instance(robot, Robot, 'robot', InvalidOptionError)
         self.robot, self.dt = robot, positive(dt, 'dt', InvalidOptionError)
         self.damping = positive(damping, 'damping', InvalidOptionError)
         self.kinetic_energy = non_negative(kinetic_energy, 'kinetic_energy', InvalidOptionError)

@@ -6,13 +6,16 @@ import pytest
 from small_robots import joint, SMALL, TWO_ARMS, urdf
 
 from ros2_ik.core import (
+    Configuration,
     IKError,
     IKProblem,
     InverseKinematics,
     PoseTarget,
     Robot,
+    self_pairs,
     solve,
     solve_pose,
+    VelocityProgram,
 )
 from ros2_ik.core.errors import (
     InvalidOptionError,
@@ -65,6 +68,8 @@ def test_malformed_arguments_are_refused(small, arguments, error, word):
 def test_robots_and_problems_of_wrong_types_are_refused():
     for call in (lambda: solve_pose('panda', 'tip', np.eye(4)), lambda: InverseKinematics(None),
                  lambda: solve_pose(Robot, 'tip', np.eye(4), scene=5),
+                 lambda: Configuration('panda'), lambda: VelocityProgram(None, [], 0.01),
+                 lambda: self_pairs('panda'),
                  lambda: IKProblem('panda', [PoseTarget('tip', np.eye(4))])):
         with pytest.raises(InvalidOptionError,
                            match=r"robot must be an instance of Robot.*Robot.load\('panda'"):
