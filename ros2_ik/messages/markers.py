@@ -20,8 +20,6 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.poses import fill_pose
 
-WORLD_COLOR = (0.55, 0.6, 0.55, 1.0)      # default of world objects (red, green, blue, alpha)
-ATTACHED_COLOR = (0.65, 0.4, 0.75, 1.0)   # default of attached objects
 MAX_DRAWN_TRIANGLES = 20_000    # a mesh of more triangles is drawn as its hull
 
 
@@ -36,17 +34,17 @@ def scene_markers(scene: Scene) -> MarkerArray:
     header = Header(frame_id=scene.robot.root_frame)
     markers = [Marker(header=header, action=Marker.DELETEALL)]
     for item in scene.objects.values():
-        markers += _markers(item, header, WORLD_COLOR, item.id)
+        markers += _markers(item, header, item.drawn_color, item.id)
     # the ids of a world object and an attached object may be equal
     for body in scene.attached.values():
-        markers += _markers(body.object, Header(frame_id=body.link), ATTACHED_COLOR,
+        markers += _markers(body.object, Header(frame_id=body.link), body.drawn_color,
                             f'{body.id} (attached)')
     return MarkerArray(markers=markers)
 
 
-def _markers(item: SceneObject, header: Header, usual: tuple[float, ...],
+def _markers(item: SceneObject, header: Header, color: tuple[float, ...],
              name: str) -> Iterator[Marker]:
-    r, g, b, a = item.color if item.color and item.color[3] > 0 else usual
+    r, g, b, a = color
     for number, part in enumerate(item.parts):
         yield shape_marker(part.shape, item.pose * part.pose, header=header, ns=name, id=number,
                            color=ColorRGBA(r=r, g=g, b=b, a=a), frame_locked=True)

@@ -117,20 +117,20 @@ class SceneBodies:
             for frame in self._frames.values():
                 frame.remove()
             self._frames, self._surfaces = {}, {}
-        for item, pose, default in placed_objects(scene, q):
+        for item, pose, color in placed_objects(scene, q):
             if item.id not in self._frames:
-                self._add(item, default)
+                self._add(item, color)
             set_pose(self._frames[item.id], pose)
             for handle, opacity in self._surfaces[item.id]:
                 new_opacity = CONTACT_OPACITY if item.id in touched else opacity
                 if handle.opacity != new_opacity:
                     handle.opacity = new_opacity
 
-    def _add(self, item: SceneObject, default: Color) -> None:
+    def _add(self, item: SceneObject, color: Color) -> None:
         name = f'{self._root}/{node_name(item.id)}'
         self._frames[item.id] = self._server.scene.add_frame(name, show_axes=False)
         handles = [add_surface(self._server, f'{name}/{number}', surface, in_item)
-                   for number, (surface, in_item) in enumerate(drawn_object(item, default))]
+                   for number, (surface, in_item) in enumerate(drawn_object(item, color))]
         self._surfaces[item.id] = [(handle, handle.opacity) for handle in handles]
 
 

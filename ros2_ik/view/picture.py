@@ -125,8 +125,8 @@ def _bodies(model: RobotModel, scene: Scene, panel: Panel, length: float) -> Ite
     poses = model.poses(panel.q)
     for link, surface, in_link in model.surfaces:
         yield surface._replace(color=panel.color or surface.color), poses[link] * in_link
-    for item, pose, default in placed_objects(scene, panel.q):
-        for surface, in_item in drawn_object(item, default):
+    for item, pose, color in placed_objects(scene, panel.q):
+        for surface, in_item in drawn_object(item, color):
             yield surface, pose * in_item
     for T in panel.targets:
         for column, color in zip(np.eye(3), AXES, strict=True):

@@ -12,8 +12,6 @@ from ros2_ik.core.internals import Indices, visual_geometry
 
 CREASE = 0.7     # angle between faces above which their common edge is shaded as sharp [rad]
 LINK_COLOR = (0.82, 0.83, 0.85)       # default colour of links (red, green, blue)
-WORLD_COLOR = (0.55, 0.6, 0.55)       # default colour of world objects
-ATTACHED_COLOR = (0.65, 0.4, 0.75)    # default colour of attached objects
 CONTACT_OPACITY = 0.45                # opacity of an object in contact
 CONTACT_COLOR = (0.9, 0.08, 0.08)     # colour of the ball that marks a contact
 CONTACT_RADIUS = 0.015                # radius of the ball that marks a contact [m]
@@ -73,23 +71,19 @@ def extent(robot: Robot, q: Array) -> tuple[Array, float]:
         float(np.linalg.norm(np.ptp(points, axis=0))), 0.1)
 
 
-def drawn_object(item: SceneObject, default: Color = WORLD_COLOR) -> list[tuple[Surface, pin.SE3]]:
-    """
-    Return the surfaces of an object, each with its pose in the object frame.
-
-    `default` is the colour of an object without a colour, or with opacity 0.
-    """
-    r, g, b, opacity = item.color if item.color and item.color[3] > 0 else (*default, 1.0)
+def drawn_object(item: SceneObject, color: Color) -> list[tuple[Surface, pin.SE3]]:
+    """Return the surfaces of an object in `color` (with alpha), with poses in the object frame."""
+    r, g, b, opacity = color
     return [(shape_surface(part.shape, (r, g, b), opacity), part.pose) for part in item.parts]
 
 
 def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, pin.SE3, Color]]:
-    """Yield objects, their poses in the root frame at q (nq,), and their default colours."""
+    """Yield objects, their poses in the root frame at q (nq,), and their colours with alpha."""
     for item in scene.objects.values():
-        yield item, item.pose, WORLD_COLOR
+        yield item, item.pose, item.drawn_color
     at = Configuration(scene.robot, q)
     for body in scene.attached.values():
-        yield body.object, at.placement(body.link) * body.object.pose, ATTACHED_COLOR
+        yield body.object, at.placement(body.link) * body.object.pose, body.drawn_color
 
 
 def touched_names(contacts: Sequence[Contact]) -> set[str]:

@@ -13,6 +13,9 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.shapes import OcTree, Shape
 
 OCTOMAP = '<octomap>'   # MoveIt's id of the octomap that sensors build
+# colours of objects without a colour (red, green, blue, alpha)
+WORLD_COLOR = (0.55, 0.6, 0.55, 1.0)
+ATTACHED_COLOR = (0.65, 0.4, 0.75, 1.0)
 
 
 def scene_placement(pose: Pose, what: str) -> pin.SE3:
@@ -114,6 +117,15 @@ class SceneObject:
         if self.id == OCTOMAP and not all(isinstance(p.shape, OcTree) for p in self.parts):
             raise InvalidSceneError(f"the id '{OCTOMAP}' is reserved for an octree")
 
+    @property
+    def drawn_color(self) -> tuple[float, ...]:
+        """The colour in which to draw the object in the world."""
+        return self.color_or(WORLD_COLOR)
+
+    def color_or(self, default: tuple[float, ...]) -> tuple[float, ...]:
+        """Return the colour; `default` if there is none, or if its alpha is 0."""
+        return self.color if self.color and self.color[3] > 0 else default
+
     def with_pose(self, pose: Pose) -> 'SceneObject':
         """Return the object at another pose; parts and subframes move with it."""
         return replace(self, pose=pose)
@@ -157,6 +169,11 @@ class AttachedObject:
     def id(self) -> str:
         """Id of the object."""
         return self.object.id
+
+    @property
+    def drawn_color(self) -> tuple[float, ...]:
+        """The colour in which to draw the object."""
+        return self.object.color_or(ATTACHED_COLOR)
 
 
 def as_parts(parts: object, what: str) -> tuple[ShapeInstance, ...]:
