@@ -107,11 +107,11 @@ protected:
     return (state.getGlobalLinkTransform(tip).matrix() - target.matrix()).norm();
   }
 
-  geometry_msgs::msg::Pose pose_of(const RobotState & state) const
+  geometry_msgs::msg::Pose pose_of(const RobotState & state, const std::string & link = "") const
   {
     return tf2::toMsg(
       state.getGlobalLinkTransform(solver->getBaseFrame()).inverse() *
-      state.getGlobalLinkTransform(tip));
+      state.getGlobalLinkTransform(link.empty() ? tip : link));
   }
 
   /// Return an instance of the plugin with other tips, or another robot, than the loader.
@@ -254,7 +254,7 @@ TEST_F(SetFromIK, computes_forward_kinematics_and_rejects_unknown_links)
   state.copyJointGroupPositions(arm, joints);
   std::vector<geometry_msgs::msg::Pose> poses;
   ASSERT_TRUE(solver->getPositionFK({"panda_link3", tip}, joints, poses));
-  EXPECT_EQ(poses[1], pose_of(state));
+  EXPECT_EQ(poses, std::vector({pose_of(state, "panda_link3"), pose_of(state)}));
   EXPECT_FALSE(solver->getPositionFK({"no_such_link"}, joints, poses));
 }
 

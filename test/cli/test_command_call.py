@@ -91,9 +91,12 @@ def test_target_relative_to_the_tip_is_evaluated_at_the_seed(call, judge):
 
 
 def test_call_with_srdf_state_as_seed_uses_the_default_tip(call):
-    run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'default', 'panda_joint2=0.3', '--json')
-    assert run.code == 0, run.err
-    assert f'{TCP} is the default tip' in run.json['message']
+    run = call('--xyz', 0, 0, 0, '--relative-to', TCP, '--json',
+               '--seed', 'default', 'panda_joint2=0.3')
+    assert run.code == 0 and f'{TCP} is the default tip' in run.json['message'], run.err
+    assert run.json['joints'] == pytest.approx({
+        'panda_joint1': 0, 'panda_joint2': 0.3, 'panda_joint3': 0, 'panda_joint4': -2.35619,
+        'panda_joint5': 0, 'panda_joint6': 1.5707, 'panda_joint7': 0.785398}, abs=1e-6)
 
 
 @pytest.mark.parametrize('arguments, hint', [

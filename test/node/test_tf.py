@@ -15,7 +15,7 @@ from node_harness import (
 )
 import numpy as np
 import pytest
-from scene_harness import applied, box, diff, HOME, refused
+from scene_harness import applied, box, diff, get_scene, HOME, refused
 from small_arm import small_arm
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -113,3 +113,5 @@ def test_first_object_waits_for_the_base_pose_from_tf(node, start_node, client):
     with repeating(lambda: client.publish('/tf', tf_message(transform('world', 'base', 1.0))),
                    0.1):
         applied(client, diff(box('box', frame='base'), joints={}))
+    found, = get_scene(client).world.collision_objects
+    assert found.header.frame_id == 'world' and found.pose.position.x == 1.0

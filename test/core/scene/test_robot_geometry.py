@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 
 from example_data import data_folder
 from judge import pose
@@ -293,5 +294,9 @@ def test_missing_visual_mesh_is_a_warning_and_replaced_by_the_collision_element(
 
 
 def test_visual_parts_have_the_colours_of_the_file():
-    colors = {body.color for body in visual_geometry(Robot.load('panda')).bodies}
-    assert len(colors) > 3 and all(color is not None for color in colors)
+    text = (data_folder() / 'panda_description/meshes/visual/link6.dae').read_text()
+    expected = {tuple(round(255 * float(part)) for part in color.split()[:3])
+                for color in re.findall(r'<diffuse>\s*<color[^>]*>([^<]*)', text)}
+    assert len(expected) == 6 and expected == {
+        tuple(round(255 * part) for part in body.color)
+        for body in visual_geometry(Robot.load('panda')).bodies if body.link == 'panda_link6'}
