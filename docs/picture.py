@@ -12,7 +12,7 @@ from ros2_ik.cli import main
 
 PICTURE = Path(__file__).with_name('panda.png')
 COMMAND = """picture panda --tip panda_hand_tcp --xyz 0.45 0.1 0.3 --rpy 180 0 0 --deg
-    --from -45 18 --solutions 4 --random-state 3 --size 1200 380"""
+    --from -45 18 --solutions 4 --random-state 16 --size 1200 380"""
 
 if __name__ == '__main__':
     main([*COMMAND.split(), '--output', str(PICTURE)])

@@ -1,7 +1,6 @@
 """`ros2_ik picture`: draw a robot at given joint values, or at solutions, in a PNG file."""
 
 import argparse
-from collections.abc import Sequence
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,22 +23,19 @@ from ros2_ik.cli.view import read_problem_file
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Scene
-    from ros2_ik.view.arm import Answer
     from ros2_ik.view.picture import Panel
 
 EXAMPLE = """examples:
   ros2_ik picture ur5 --joints elbow_joint=90 --deg --scene table --from 30 20 -o ur5.png
   ros2_ik picture panda --xyz 0.45 0.1 0.3 --rpy 180 0 0 --deg --solutions 4 -o answers.png"""
-CANDIDATES = 10    # number of solutions to search for / number of solutions to draw
 
 
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'picture', help='write a picture of a robot, its scene and solutions', epilog=EXAMPLE,
-        description='Draw a robot at joint values into a PNG file. With a target, draw the number '
-                    'of solutions given by --solutions side by side, selected to differ as much '
-                    'as possible. Needs pillow.')
+        description='Draw a robot at joint values into a PNG file. With a target, draw as '
+                    'many solutions as --solutions says, side by side. Needs pillow.')
     add_robot_arguments(parser)
     add_target_arguments(parser)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
@@ -78,10 +74,7 @@ def run(args: argparse.Namespace) -> Exit:
     count = len(panels)
     rows, columns = math.ceil(count / COLUMNS), min(count, COLUMNS)
     width, height = args.size or ((900, 675) if count == 1 else (450 * columns, 500 * rows))
-    try:
-        write_picture(path, model, scene, panels, (width, height), to_camera)
-    except OSError as error:
-        raise CommandError(f"--output '{path}': {error.strerror}") from None
+    write_picture(path, model, scene, panels, (width, height), to_camera)
     for panel in panels:
         for line, _ in panel.text():
             print(line)
@@ -105,8 +98,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     from ros2_ik.view.arm import Arm
     from ros2_ik.view.picture import BLACK, Panel
     from ros2_ik.view.status import largest_change
-    problem = {**goal_fields(args), 'follow_frames': True,
-               'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1}
+    problem = {**goal_fields(args), 'follow_frames': True}
     # reject missing geometry here: the viewer's checker would only report it as not checked
     if not args.allow_collisions:
         make_checker(scene.robot, scene)
@@ -116,7 +108,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     except IKError as error:
         raise CommandError(f'{error.status.name}: {error}') from None
     robot, panels = scene.robot.with_frames(request.frames), []
-    for number, answer in enumerate(_select_diverse((best, *best.more), args.solutions), 1):
+    for number, answer in enumerate((best, *best.more), 1):
         color = None if answer.accepted else answer.quality.value
         at = Configuration(robot, answer.q)
         line = (f'solution {number}: {largest_change(scene.robot, q, answer.q)}'
@@ -125,14 +117,3 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
             at.transform(target.relative_to or robot.root_frame) @ target.transform
             for target in request.targets]))
     return panels, Exit.SUCCESS if best.accepted else Exit.NO_SOLUTION
-
-
-def _select_diverse(answers: 'Sequence[Answer]', count: int) -> 'list[Answer]':
-    """Return up to `count` answers that differ much from each other, including the first."""
-    import numpy as np
-    # farthest-point sampling: add the answer whose nearest chosen answer is farthest away
-    chosen = [answers[0]]
-    while len(chosen) < min(count, len(answers)):
-        chosen.append(max(answers, key=lambda one: min(
-            float(np.abs(one.q - other.q).max()) for other in chosen)))
-    return chosen
