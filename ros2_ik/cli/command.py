@@ -87,6 +87,9 @@ def explanation(error: Exception) -> str:
             return (f'{name} is missing: source ROS and the built workspace '
                     '(. install/setup.bash), or run it as: tools/run ros2_ik ...')
         return f'{name} is missing: pip install {WHEELS.get(name, name)}'
+    # a file or a port that the user named
+    if isinstance(error, OSError) and error.filename:
+        return f"'{error.filename}': {error.strerror}"
     from ros2_ik.core import IKError
     if isinstance(error, IKError):
         return ' '.join(str(error).split())

@@ -1,7 +1,6 @@
 """Goals of the action solve_constrained_ik, read from YAML and converted to messages."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from reprlib import repr as brief
@@ -10,7 +9,7 @@ from typing import Any
 
 from ros2_ik.cli.arguments import CommandError
 from ros2_ik.cli.values import target_fields
-from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.errors import InvalidConstraintError, nearest
 from ros2_ik.core.internals import field_value, read_yaml
 
 # Fields of the messages and their defaults, for reading goals without ROS. Lists are empty by
@@ -52,11 +51,9 @@ LARGEST_INTEGER = 2**31 - 1
 
 
 def read_content(path: str) -> Any:
-    """Return the content of a YAML file; raises CommandError."""
+    """Return the content of a YAML file; raises CommandError or OSError."""
     try:
         content = read_yaml(Path(path).read_text('utf-8'))
-    except OSError as error:
-        raise CommandError(f"'{path}': {error.strerror}") from None
     except ValueError as error:
         raise CommandError(f"'{path}' is not YAML: {error}") from None
     return {} if content is None else content
@@ -115,8 +112,7 @@ def _read_fields(defaults: Mapping[str, object], content: object, place: str) ->
         content = _with_parameters(content, place)
     for name in content:
         if name not in defaults:
-            near = get_close_matches(str(name), defaults, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f'valid: {", ".join(defaults)}'
+            hint = nearest(name, defaults) or f'valid: {", ".join(defaults)}'
             raise CommandError(f"{place or 'the goal'} has no field {brief(name)}; {hint}")
     return SimpleNamespace(**{
         name: _read(default, content.get(name, [] if isinstance(default, list) else

@@ -114,15 +114,14 @@ class NodeClient:
             return
         nodes = [f'{namespace.rstrip("/")}/{name}' for name, namespace
                  in self.node.get_node_names_and_namespaces() if name != self.node.get_name()]
-        if self.name in nodes:
-            # DDS reports a killed node until its lease expires
-            raise CommandError(f'node {self.name} has no {what} after {wait:g} s: it is still '
-                               'starting (its log shows the progress), or was killed less than '
-                               '20 s ago')
+        # DDS reports a killed node until its lease expires
+        hint = (f'{self.name} is still starting, or was killed less than 20 s ago'
+                if self.name in nodes else
+                'start one by tools/demo, or by ros2 launch ros2_ik ik.launch.py')
         raise CommandError(
             f'no {what} after {wait:g} s; nodes seen (ROS_DOMAIN_ID '
             f'{os.environ.get("ROS_DOMAIN_ID") or 0}): {", ".join(sorted(nodes)) or "none"}; '
-            'start one by tools/demo, or by ros2 launch ros2_ik ik.launch.py')
+            f'{hint}')
 
     def ask(self, client: Client, request: object, timeout: float) -> Any:
         """Call a service and return its response; raises CommandError after `timeout` seconds."""

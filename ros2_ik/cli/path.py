@@ -160,16 +160,11 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
                            'the URDF: the file needs limits: {velocity: ...}')
     limits = MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
                             for value in {**defaults, **given}.values()))
-    # `path_motion` raises the error for a wrong number of limits
-    if len(limits.velocity) != len(own):
-        return limits
+    limits.check_count(len(own))
     return replace(limits, velocity=np.minimum(limits.velocity, own))
 
 
 def _write(motion: 'Motion', file: str) -> None:
     import numpy as np
     rows = [(time, *motion.at(time).position) for time in (0.0, *motion.times(ROW_PERIOD))]
-    try:
-        np.savetxt(file, rows, '%.9g', ',', header=','.join(('time', *motion.joints)), comments='')
-    except OSError as error:
-        raise CommandError(f"--output '{file}': {error.strerror}") from None
+    np.savetxt(file, rows, '%.9g', ',', header=','.join(('time', *motion.joints)), comments='')

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-import gc
 import logging
 import shlex
 import time
@@ -92,8 +91,6 @@ def run_goals(args: argparse.Namespace) -> Exit:
                 WARNING_PERIOD):
             missing = sorted(moving - client.joints.keys())
             warn(f'no markers yet: joint_states lack {", ".join(missing)}')
-        # a garbage collection of all loaded modules takes 50 ms, which delays the markers
-        gc.freeze()
         RvizGoals(session, client.node, client.name, lambda: client.has_another_robot).run()
     raise CommandError('another robot_description was received: start the command again')
 
@@ -101,7 +98,7 @@ def run_goals(args: argparse.Namespace) -> Exit:
 def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: False,
           add: Callable[['Page'], object] = lambda page: None) -> None:
     """
-    Serve a page until Ctrl-C or until `ended()` is True; raises CommandError.
+    Serve a page until Ctrl-C or until `ended()` is True; raises OSError if the port is in use.
 
     `add(page)` is called before the address is printed, to add content to the page.
     """
@@ -111,10 +108,7 @@ def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: Fal
     logging.getLogger('websockets').setLevel(logging.CRITICAL)
     # compile before the page is served: compilation would block the first drag for minutes
     compile_all()
-    try:
-        page = Page(session, port)
-    except OSError as error:
-        raise CommandError(f'{error.strerror}; choose another port') from None
+    page = Page(session, port)
     add(page)
     for note in page.notes:
         warn(note)
@@ -166,8 +160,6 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None, command: str)
     from ros2_ik.core import IKError
     from ros2_ik.core.internals import default_tip, Defaults
     from ros2_ik.view.session import Session
-    for tip in tips:
-        arm.robot.frame_id(tip)    # raises UnknownFrameError
     session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())], read_problem_file,
                       command)
     if problem is not None:

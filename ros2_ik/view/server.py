@@ -46,8 +46,8 @@ def start_server(token: str, port: int) -> viser.ViserServer:
     try:
         socket.create_server((HOST, port)).close()
     except OSError as error:
-        raise OSError(error.errno,
-                      f'cannot listen on {HOST}:{port}: {os.strerror(error.errno or 0)}') from None
+        reason = f'{os.strerror(error.errno or 0)}; choose another port'
+        raise OSError(error.errno, reason, f'{HOST}:{port}') from None
     # viser prints its address, which lacks the token
     with redirect_stdout(io.StringIO()), _checked_requests(token):
         return viser.ViserServer(host=HOST, port=port, verbose=False)

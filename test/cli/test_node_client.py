@@ -61,7 +61,7 @@ def test_client_ignores_malformed_descriptions_and_needs_no_srdf(create_publishe
 
 
 def test_missing_service_is_told_from_a_missing_node(create_publisher, command):
-    assert 'it is still starting' in command('stop', '--wait', 1).refusal()
+    assert '/ros2_ik is still starting' in command('stop', '--wait', 1).refusal()
     assert 'start one by' in command('stop', '--wait', 1, '--node', '/other/ros2_ik').refusal()
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 from types import SimpleNamespace
 
-from judge import pose
+import judge
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -101,8 +101,8 @@ def test_random_commands_keep_all_limits(robot, seed):
         run = Run(robot, mode)
         for _ in range(12):
             if mode == 'pose':
-                value = pose(random.uniform((-0.9, -0.9, -0.2), (0.9, 0.9, 1.2)),
-                             random.normal(0.0, 2.0, 3))
+                value = judge.pose(random.uniform((-0.9, -0.9, -0.2), (0.9, 0.9, 1.2)),
+                                   random.normal(0.0, 2.0, 3))
             else:
                 value = random.uniform(-1, 1, 6 if mode == 'twist' else 7)
             run.follow(value, random.uniform(0.02, 1.0))

@@ -63,8 +63,7 @@ def test_port_in_use_is_refused(capsys, free_port):
         other.bind(('127.0.0.1', free_port))
         other.listen()
         assert refusal(capsys, 'panda', '--port', free_port) == (
-            f'ros2_ik: cannot listen on 127.0.0.1:{free_port}: Address already in use; '
-            'choose another port')
+            f"ros2_ik: '127.0.0.1:{free_port}': Address already in use; choose another port")
 
 
 @pytest.mark.parametrize(('arguments', 'reason'), [
