@@ -102,14 +102,13 @@ def in_domain(domain: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def set_parameter() -> Callable[[Any, str, float], None]:
     """Return a function that sets a floating-point parameter of a node."""
-    from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
     from rcl_interfaces.srv import SetParameters
+    from rclpy.parameter import Parameter
 
     def set_value(client: Any, name: str, number: float) -> None:
         service = client.connect(SetParameters, 'set_parameters', 60.0)
-        value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=number)
-        request = SetParameters.Request(parameters=[Parameter(name=name, value=value)])
-        result, = client.ask(service, request, 60.0).results
+        parameter = Parameter(name, value=number).to_parameter_msg()
+        result, = client.ask(service, SetParameters.Request(parameters=[parameter]), 60.0).results
         assert result.successful, result.reason
     return set_value
 

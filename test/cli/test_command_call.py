@@ -94,9 +94,8 @@ def test_call_with_srdf_state_as_seed_uses_the_default_tip(call):
     run = call('--xyz', 0, 0, 0, '--relative-to', TCP, '--json',
                '--seed', 'default', 'panda_joint2=0.3')
     assert run.code == 0 and f'{TCP} is the default tip' in run.json['message'], run.err
-    assert run.json['joints'] == pytest.approx({
-        'panda_joint1': 0, 'panda_joint2': 0.3, 'panda_joint3': 0, 'panda_joint4': -2.35619,
-        'panda_joint5': 0, 'panda_joint6': 1.5707, 'panda_joint7': 0.785398}, abs=1e-6)
+    assert [*run.json['joints'].values()] == pytest.approx(
+        [0, 0.3, 0, -2.35619, 0, 1.5707, 0.785398], abs=1e-6)
 
 
 @pytest.mark.parametrize('arguments, hint', [

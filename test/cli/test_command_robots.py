@@ -40,11 +40,3 @@ def test_robots_lists_every_shipped_robot(command):
     run = command('robots')
     assert run.code == 0
     assert {line.split()[0] for line in run.out.splitlines()[1:]} == set(shipped_robots())
-
-
-@pytest.mark.parametrize('arguments, hint', [
-    (['panda', '--joints', 'panda_joint1=nan'], 'finite number'),
-    (['panda', '--joints', 'panda_joint1=1,2'], 'is not a number'),
-    (['panda_'], "did you mean 'panda'")])
-def test_malformed_command_lines_are_refused(command, arguments, hint):
-    assert hint in command('robots', *arguments).refusal()

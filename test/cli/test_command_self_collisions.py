@@ -44,12 +44,10 @@ def test_solve_without_the_meshes_is_refused_unless_collisions_are_allowed(comma
 
 @pytest.mark.parametrize('avoid', [True, False])
 def test_constrained_reads_avoid_collisions(command, arm, tmp_path, avoid):
-    pytest.importorskip('rclpy')
     goal = tmp_path / 'goal.yaml'
     goal.write_text(yaml.safe_dump({
-        'tips': ['slide'], 'avoid_collisions': avoid, 'weights': [1, 1, 1, 0, 0, 0],
-        'targets': [{'pose': {'position': {'x': 0.12, 'y': 0.17, 'z': 0.02}}}],
-        'timeout': {'sec': 0, 'nanosec': 200_000_000}}))
+        'avoid_collisions': avoid, 'timeout': {'nanosec': 200_000_000},
+        'targets': [{'tip': 'slide', 'xyz': [0.12, 0.17, 0.02]}]}))
     run = command('constrained', goal, '--robot', arm, '--json')
     assert run.code == (1 if avoid else 0), run.err
     assert (NOT_CHECKED in run.json['not_checked']) is not avoid

@@ -2,8 +2,10 @@
 
 import math
 
+from judge import pose, pose_error
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from ros2_ik.cli.arguments import CommandError
 from ros2_ik.cli.values import read_joint_values
@@ -14,31 +16,15 @@ REACHABLE = {'panda_joint1': 0.6, 'panda_joint2': -0.9, 'panda_joint3': 0.7, 'pa
              'panda_joint5': 1.2, 'panda_joint6': 1.9, 'panda_joint7': -0.8}
 
 
-def rotation(rpy):
-    """Rotation about fixed x, then y, then z (URDF specification)."""
-    (r, p, y) = rpy
-    Rx = np.array([[1, 0, 0], [0, math.cos(r), -math.sin(r)], [0, math.sin(r), math.cos(r)]])
-    Ry = np.array([[math.cos(p), 0, math.sin(p)], [0, 1, 0], [-math.sin(p), 0, math.cos(p)]])
-    Rz = np.array([[math.cos(y), -math.sin(y), 0], [math.sin(y), math.cos(y), 0], [0, 0, 1]])
-    return Rz @ Ry @ Rx
-
-
-def angle(R):
-    """Return the angle [rad] of a rotation matrix, accurate also for small angles."""
-    return 2 * math.asin(min(1.0, np.linalg.norm(R - np.eye(3)) / math.sqrt(8)))
-
-
 def test_solve_reaches_a_reachable_pose(child_command, judge):
     T = judge('panda', REACHABLE, 'panda_hand_tcp', 'panda_link0')
-    R = T[:3, :3]
-    rpy = math.atan2(R[2, 1], R[2, 2]), -math.asin(R[2, 0]), math.atan2(R[1, 0], R[0, 0])
+    rpy = Rotation.from_matrix(T[:3, :3]).as_euler('xyz')
     run = child_command('solve', 'panda', '--xyz', *T[:3, 3], '--rpy', *rpy, '--json',
                         '--random-state', 1)
     assert run.code == 0, run.err
     assert run.json['success'] and run.json['status'] == 'SUCCESS'
     found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
-    assert np.linalg.norm(found[:3, 3] - T[:3, 3]) < 2e-5
-    assert angle(found[:3, :3].T @ R) < 2e-4
+    assert np.less(pose_error(found, T), (2e-5, 2e-4)).all()
 
 
 @pytest.mark.parametrize('arguments', [
@@ -46,13 +32,13 @@ def test_solve_reaches_a_reachable_pose(child_command, judge):
     ('--quat', 0.292328, 0.087439, 0.757590, 0.577024),
 ])
 def test_orientation_options_follow_the_conventions_of_ros(command, judge, arguments):
-    R = rotation(np.radians([30, -20, 100]))
+    # about the fixed axes x, y, z
+    T = pose((0.3, -1e-3, 0.4), Rotation.from_euler('xyz', [30, -20, 100], True).as_rotvec())
     run = command('solve', 'ur5', '--xyz', 0.3, -1e-3, 0.4, *arguments, '--solutions', 3, '--json')
     assert run.code == 0 and len(run.json['alternatives']) == 2, run.err
     for joints in (run.json['joints'], *run.json['alternatives']):
         found = judge('ur5', joints, 'tool0', 'base_link')
-        assert angle(found[:3, :3].T @ R) < 2e-4
-        assert np.linalg.norm(found[:3, 3] - [0.3, -1e-3, 0.4]) < 2e-5
+        assert np.less(pose_error(found, T), (2e-5, 2e-4)).all()
 
 
 def test_target_relative_to_a_moving_frame_is_reached(command, judge):
@@ -128,6 +114,7 @@ def test_target_out_of_reach_returns_the_best_attempt(command, planar_arm):
     (['panda', '--xyz', 1, 2, 3, '--weights', 1, 1, 1, 0, 0, 1],
      '--weights: position weights need --xyz, rotation weights --rpy or --quat'),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=x'], 'not a number'),
+    (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=nan'], 'finite number'),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_finger_joint2=0'], "follows 'panda_finger"),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'resting'], 'default, home'),
     (['panda', '--xyz', 1, 2, 3, '--timeout', -1], "'-1' is not a number from 1e-09"),

@@ -1,6 +1,7 @@
 """Fields of problem files, and their conversion to messages."""
 
 from array import array
+import math
 
 import pytest
 
@@ -67,7 +68,7 @@ def test_goal_is_converted_to_its_message():
         'targets': [{'header': {'frame_id': 'it'}, 'pose': {'position': {'y': 2}}}],
         'costs': [{'kind': 'polyhedron', 'frame': 'a', 'points': [[0, 0, '1e-3']],
                    'parameters': [{'name': 'A', 'numbers': [1]}],
-                   'bounds': {'lower': [float('-inf')], 'soft': True}}],
+                   'bounds': {'lower': '-5e-1', 'upper': 1, 'target': ['-inf'], 'soft': True}}],
         'allowed_collisions': {'entry_names': ['a'], 'entry_values': [{'enabled': [True]}]}}))
     assert (message.group, message.solutions, message.execute) == ('arm', 3, True)
     assert message.weights == array('d', [1, 2.5])
@@ -75,6 +76,7 @@ def test_goal_is_converted_to_its_message():
     assert message.targets[0].pose.orientation.w == 1
     cost, = message.costs
     assert (cost.kind, cost.frame, cost.bounds.soft) == ('polyhedron', 'a', True)
+    assert [*cost.bounds.lower, *cost.bounds.upper, *cost.bounds.target] == [-0.5, 1, -math.inf]
     A, points = cost.parameters
     assert (A.name, A.numbers, A.columns) == ('A', array('d', [1]), 0)
     assert (points.name, points.numbers, points.columns) == ('points', array('d', [0, 0, 1e-3]), 3)

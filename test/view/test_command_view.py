@@ -27,33 +27,21 @@ def refusal(capsys, *arguments):
     return err.strip().splitlines()[-1]
 
 
-@pytest.fixture
-def start_view(free_port):
-    """Return a function that starts the command; it returns the process and the first line."""
+def test_view_serves_the_page_and_ends_at_sigint(free_port):
     pytest.importorskip('viser')
-    processes = []
-
-    def run(*arguments):
-        process = subprocess.Popen([*COMMAND, *arguments, '--port', str(free_port)], text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        processes.append(process)
-        return process, process.stdout.readline()
-    yield run
-    for process in processes:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def test_view_serves_the_page_and_ends_at_sigint(start_view, free_port):
-    process, line = start_view('panda', '--scene', 'table')
-    name, address, end = line.split(maxsplit=2)
-    assert (name, end) == ('panda:', '(Ctrl-C ends it)\n')
-    assert address.startswith(f'http://127.0.0.1:{free_port}/')
-    with urlopen(address, timeout=20) as answer:
-        assert b'<html' in answer.read(1000)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    process = subprocess.Popen(
+        [*COMMAND, 'panda', '--scene', 'table', '--port', str(free_port)], text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        name, address, end = process.stdout.readline().split(maxsplit=2)
+        assert (name, end) == ('panda:', '(Ctrl-C ends it)\n')
+        assert address.startswith(f'http://127.0.0.1:{free_port}/')
+        with urlopen(address, timeout=20) as answer:
+            assert b'<html' in answer.read(1000)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    finally:
+        process.kill()
     assert process.returncode == 130 and out == '' and err == ''
 
 

@@ -86,16 +86,6 @@ def drag_arrow(page, tab, axis, distance):
     return T
 
 
-def click(page, tab, label, done):
-    """Click a button until `done` returns true: buttons move while the page loads."""
-    def clicked():
-        tab.click(label)
-        tab.draw(4)
-        wait_for_jobs(page)
-        return done()
-    wait_for(clicked, f"'{label}' is clicked")
-
-
 def test_page_loads_only_from_its_server_and_without_exceptions(page, tab):
     foreign = [url for url in tab.requests if not url.startswith(
         ('data:', 'blob:', page.url, page.url.replace('http', 'ws')))]
@@ -116,7 +106,13 @@ def test_dragged_gizmo_is_solved_and_the_robot_moves_to_its_pose(page, tab):
     assert np.abs(tip_at(page, answer.q) - target).max() < 1e-4
     wait_for(lambda: 'SUCCESS' in tab.text(), 'the page shows the status')
     status = page.session.status
-    click(page, tab, 'Move there', lambda: page.session.status != status)
+
+    def clicked():    # buttons move while the page loads
+        tab.click('Move there')
+        tab.draw(4)
+        wait_for_jobs(page)
+        return page.session.status != status
+    wait_for(clicked, "'Move there' is clicked")
     wait_for(lambda: page.session.status == 'arrived', 'the robot arrives')
     assert np.abs(tip_at(page, page.session.arm.q) - target).max() < 1e-4
     wait_for(lambda: 'arrived' in tab.text(), 'the page shows the status')

@@ -34,12 +34,6 @@ def solve(capsys, tmp_path, monkeypatch):
     return solve
 
 
-def shifted_target(session, tip, *shift):
-    T = session.targets[tip].copy()
-    T[:3, 3] += shift
-    return T
-
-
 def assert_same_solution(session, found):
     expected = session.robot.to_joints(session.answer.q)
     assert found['success']
@@ -48,7 +42,9 @@ def assert_same_solution(session, found):
 
 
 def test_copied_command_reproduces_each_shown_solution(session, solve):
-    session.drag(TIP, shifted_target(session, TIP, 0.1, 0.1, -0.1))
+    T = session.targets[TIP].copy()
+    T[:3, 3] += [0.1, 0.1, -0.1]
+    session.drag(TIP, T)
     session.next_solution()
     for _ in range(2):
         session.next_solution()

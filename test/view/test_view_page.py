@@ -16,10 +16,9 @@ def page(session, page_of):
     return page_of(session)
 
 
-def drag(page, x=0.0, y=0.0, z=None):
+def drag(page, x, y=0.0):
     T = Configuration(page.session.robot, page.session.arm.q).transform(TIP)
     T[:3, 3] += x, y, 0
-    T[2, 3] = T[2, 3] if z is None else z
     page.worker.post(lambda: page.session.drag(TIP, T), 'drag')
     wait_for_jobs(page)
     return T
