@@ -194,6 +194,8 @@ PARAMETERS = (
          'arm comes to rest.', 's', 0.02, 10),
     Spec('servo_margin', 0.01, 'Minimum distance that the servo keeps between the arm and itself, '
          'and between the arm and all objects.', 'm', 1e-4, 1),
+    # the servo's process and motions under way keep the clock that they were started with
+    Spec('use_sim_time', False, 'Use the time of the topic /clock.', read_only=True),
     Spec('command_period', 0.01, 'Time between two commands to a controller of kind position or '
          'joint_state.', 's', 0.001, 0.05, read_only=True),
 )
@@ -239,9 +241,6 @@ def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
 
 # -- the parameters of a node ------------------------------------------------------------------
 
-ROS_OWN = ('use_sim_time', 'start_type_description_service')   # parameters that rclpy declares
-
-
 class Parameters(_Defaults):
     """
     The parameters of a node, with their values as attributes: `parameters.max_timeout`.
@@ -252,8 +251,10 @@ class Parameters(_Defaults):
 
     def __init__(self, node: Node) -> None:
         self.node = node
+        # rclpy declares start_type_description_service itself, as read-only
         self._given = {name: parameter.value for name, parameter
-                       in node.get_parameters_by_prefix('').items() if name not in ROS_OWN}
+                       in node.get_parameters_by_prefix('').items()
+                       if name != 'start_type_description_service'}
         self._specs: dict[str, Spec] = {}
         # rclpy has declared the given parameters without description and range
         for name in self._given:

@@ -28,6 +28,7 @@ REFUSED = {
     'max_timeout': (-1.0, '0.0001 to 3600 s'),
     'default_timeout': (11.0, 'above max_timeout'),
     'workers': (3, 'read-only'),
+    'use_sim_time': (True, 'read-only'),
     'base_pose': ([0.0] * 7, 'does not have norm 1'),
 }
 
