@@ -19,12 +19,16 @@ from ros2_ik.core import (
     SceneObject,
     Sphere,
 )
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import SessionRequest
 from ros2_ik.node.servo.session import Session
 from ros2_ik.node.servo.velocities import ObjectVelocities
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.joint_states import Reading
+from ros2_ik.srv import SwitchServo
 
 TIP = 'panda_hand_tcp'
 DT, FOREVER = 0.004, 1e9     # period of the servo, and deadline of a command [s]
@@ -191,12 +195,13 @@ def test_twist_moves_into_a_singularity_and_back_out(robot, tip_of):
 
 
 def test_twist_keeps_its_direction_while_another_joint_moves_the_tip():
-    """An arm on a rotating turntable."""
+    """An arm on a rotating turntable, on a floating base."""
     arm = Robot.load('ur5')
     urdf = arm.urdf.replace('</robot>', f"""<link name="floor"/>
 <joint name="turntable" type="revolute"><parent link="floor"/><child link="{arm.root_frame}"/>
 <axis xyz="0 0 1"/><limit lower="-3" upper="3" velocity="1" effort="9"/></joint></robot>""")
-    robot, joints = Robot.from_urdf(urdf, arm.package_dirs), arm.joint_names
+    robot = Robot.from_urdf(urdf, arm.package_dirs, root_joint='freeflyer')
+    joints = arm.joint_names
     q = robot.to_q(dict(zip(joints, (0.3, -1.2, 1.7, -1.9, -1.3, 0.4), strict=True)))
     follower = make_follower(robot, 'twist', 'tool0', joints, q, 0.8)
     table, tips = robot.joint('turntable'), []
@@ -351,22 +356,42 @@ def test_errors_with_and_without_a_fail_callback_can_both_be_logged(with_fail_fi
     assert failed == ['IndexError: list index out of range']
 
 
-@pytest.mark.parametrize(('pose', 'moved'), [
-    ([1.0, 0, 0, 0, 0, 0.6, 0.8], False), ([1.0, 0, 0, 0, 0, -0.6, -0.8], False),
-    ([1.002, 0, 0, 0, 0, 0.6, 0.8], True), ([1.0, 0, 0, 0, 0, 0.602, 0.7985], True),
-    (None, True)])
-def test_moved_free_base_ends_the_servo(pose, moved):
+@pytest.mark.parametrize(('pose', 'age', 'words'), [
+    ([1.0, 0, 0, 0, 0, 0.6, 0.8], 0.9, ''), ([1.0, 0, 0, 0, 0, -0.6, -0.8], 0.0, ''),
+    ([1.002, 0, 0, 0, 0, 0.6, 0.8], 0.0, 'the base has moved'),
+    ([1.0, 0, 0, 0, 0, 0.602, 0.7985], 0.0, 'the base has moved'),
+    ([1.0, 0, 0, 0, 0, 0.6, 0.8], 1.1, 'joint_state_timeout allows 1 s'),
+    (None, 0.0, 'base_source tf')])
+def test_moved_or_stale_free_base_ends_the_servo(pose, age, words):
     robot, ended = small_arm(root_joint='freeflyer'), []
     q = robot.to_q({robot.base_joint: [1.0, 0, 0, 0, 0, 0.6, 0.8]})
-    owner = SimpleNamespace(request=SimpleNamespace(stops=0), controllers=[])
+    state = CurrentState(SimpleNamespace(joint_state_timeout=1.0, base_source='tf'),
+                         SimpleNamespace(get=lambda _: None, age=lambda _: age,
+                                         age_text=lambda _: ''), None, None)
+    state._base_reading = lambda _: pose and Reading.of(pose)
+    owner = SimpleNamespace(request=SimpleNamespace(stops=0), controllers=[], joints=())
+
+    async def acquire(*_):
+        return owner
+
+    async def when_ready(read):
+        return read()
     servo = SimpleNamespace(
         _end=ended.append, _session_request=SimpleNamespace(robot=robot, q=q, scene=None),
-        _paused=False, motions=SimpleNamespace(servo=owner, stops=0), scene=SimpleNamespace(
-            current=SimpleNamespace(scene=None)), servo_process=SimpleNamespace(call=lambda *_: 0),
-        current_state=SimpleNamespace(known_values=lambda _: {robot.base_joint: pose}))
-    servo._base_moved = partial(Servo._base_moved, servo)
+        _paused=False, motions=SimpleNamespace(servo=owner, stops=0, acquire_for_servo=acquire),
+        scene=SimpleNamespace(current=SimpleNamespace(scene=None), checker=lambda _: None,
+                              left_out=[]),
+        servo_process=SimpleNamespace(call=lambda *_: 0), current_state=state,
+        _forget=lambda: None, _off_requests=0, when_ready=when_ready,
+        description=SimpleNamespace(current=lambda: robot),
+        parameters=SimpleNamespace(servo_velocity_scaling=1.0, servo_control_dimensions=()))
+    servo._base_fault = partial(Servo._base_fault, servo)
     Servo._send_changes(servo)
-    assert bool(ended) is moved
+    assert words in ' '.join(ended) and bool(ended) is bool(words)
+    if 'moved' not in words and words:
+        servo.scene.current.scene, servo._session_request = Scene(robot), None
+        with pytest.raises(RequestError, match=words):
+            Servo._switch_on(servo, SwitchServo.Request(mode='joint', group='arm')).send(None)
 
 
 PLAYER = SimpleNamespace(tick=lambda period: None, abort=None)

@@ -139,14 +139,16 @@ class Servo(Endpoint):
         owner = await self.motions.acquire_for_servo(
             robot, joints, checker.moving_joints if checker else frozenset(), stops)
         try:
+            needed = frozenset(name for name in (*owner.joints, robot.base_joint) if name)
+            # the first transforms of TF, with the pose of the base, may still arrive
+            start = await self.when_ready(lambda: self.current_state.start(robot, {}, needed))
             # switching off during the awaits above cancels this switch, like a stop
             if self._off_requests != off_requests:
                 raise RequestError(Status.PREEMPTED, 'the servo was switched off meanwhile')
             # the controllers' joints outside of the group get the velocity limit 0
             moved = np.array([scaling * (joint in joints) for joint in owner.joints])
-            q = np.array(self.current_state.start(robot, {}, frozenset(owner.joints)).q)
             self._session_request = SessionRequest(
-                robot, mode, tip, owner.joints, q, owner.limits.velocity * moved,
+                robot, mode, tip, owner.joints, start.q, owner.limits.velocity * moved,
                 owner.limits.acceleration * parameters.servo_acceleration_scaling,
                 tuple(one.output for one in owner.controllers), scene,
                 self.scene.geometry.options if checker else None,
@@ -204,8 +206,8 @@ class Servo(Endpoint):
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
         if self.scene.current.scene is not self._session_request.scene:
             self._send_scene(self._session_request, self.scene.current.scene)
-        if self._base_moved(self._session_request):
-            self._end('the base has moved, or its pose is unknown: the servo needs a base at rest')
+        if reason := self._base_fault(self._session_request):
+            self._end(reason)
         # heartbeat: the process ignores commands if the node does not call it
         self.servo_process.call(Loop.pause, self._paused)
 
@@ -225,17 +227,18 @@ class Servo(Endpoint):
         if reason := frame_change_text(request.robot.added_frames, request.scene, scene):
             self._end(reason)
 
-    def _base_moved(self, request: SessionRequest) -> bool:
-        """Return whether a free base has moved since the servo was switched on."""
-        robot, q = request.robot, request.q.copy()
-        if (name := robot.base_joint) is None:
-            return False
-        base, value = robot.joint(name), self.current_state.known_values(robot).get(name)
-        # an unknown pose (for example without TF) counts as moved
-        if value is None:
-            return True
-        q[base.index:base.index + base.size] = value
-        return bool(np.abs(pin.difference(robot.model, request.q, q)).max() > BASE_NOISE)
+    def _base_fault(self, request: SessionRequest) -> str:
+        """Return why the servo must end: a free base has moved, or its pose is stale; or ''."""
+        robot = request.robot
+        if robot.base_joint is None:
+            return ''
+        base = robot.joint(robot.base_joint)
+        try:
+            q = self.current_state.start(robot, {}, frozenset([base.name])).q
+        except RequestError as error:
+            return str(error)
+        moved = np.abs(pin.difference(robot.model, request.q, q)[base.columns]).max() > BASE_NOISE
+        return 'the base has moved, but the servo needs a base at rest' if moved else ''
 
     def _forget(self) -> None:
         self._session_request = None
