@@ -145,14 +145,12 @@ class Follower:
         return program
 
     def _carrier(self) -> str | None:
-        """Return a link that carries the first servoed joint before the tip, None for the root."""
+        """Return the link that carries the first servoed joint before the tip; None: the root."""
         # motion of the joints before the first servoed joint is not part of the tip's velocity
-        model = self.robot.model
-        chain = model.supports[model.frames[self.robot.frame_id(self.request.tip)].parentJoint]
-        first = next((i for i in chain if model.names[i] in self.request.joints), None)
-        parent = 0 if first is None else model.parents[first]
-        return next((frame.name for frame in model.frames if parent and frame.parentJoint == parent
-                     and frame.type == pin.FrameType.BODY), None)
+        moving = self.robot.moving_joints(self.request.tip)
+        link = next(joint.parent for joint in self.robot.joints
+                    if joint.name in moving and joint.name in self.request.joints)
+        return link if self.robot.moving_joints(link) else None
 
     def _checker(self, scene: Scene) -> CollisionChecker | None:
         # not a cached checker, since `move_objects` changes the checker
