@@ -35,9 +35,7 @@ STATE_CHANGE_TIMEOUT = 20.0
 MAX_NEW_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
-MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
-                ServoCommandType.Request.TWIST: SwitchServo.Request.TWIST,
-                ServoCommandType.Request.POSE: SwitchServo.Request.POSE}
+MOVEIT_MODES = {0: 'joint', 1: 'twist', 2: 'pose'}     # by command_type of MoveIt's service
 SERVO_PARAMETERS = (
     'servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
     'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout', 'max_tracking_error',
@@ -212,14 +210,13 @@ class Servo(Endpoint):
         self.servo_process.call(Loop.pause, self._paused)
 
     def _send_scene(self, request: SessionRequest, scene: Scene) -> None:
-        change = scene_change(request.scene, scene)
         # the process prepares new meshes when the servo is switched on again, at rest
-        if change is scene and request.options and (
-                new_triangles(request.scene, scene) > MAX_NEW_TRIANGLES):
+        if request.options and new_triangles(request.scene, scene) > MAX_NEW_TRIANGLES:
             self._end(f'new meshes have more than {MAX_NEW_TRIANGLES} triangles, whose '
                       'preparation would interrupt the motion: switch the servo on again')
             return
-        self.servo_process.call(Loop.call_session, Session.change_scene, change)
+        self.servo_process.call(Loop.call_session, Session.change_scene,
+                                *scene_change(request.scene, scene))
         self._session_request = replace(request, scene=scene)
         if request.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
@@ -255,13 +252,13 @@ class Servo(Endpoint):
             await self.sleep(UPDATE_PERIOD)
 
 
-def scene_change(before: Scene, after: Scene) -> Scene | dict[str, pin.SE3]:
-    """Return the poses of objects that moved if nothing else has changed, else `after`."""
+def scene_change(before: Scene, after: Scene) -> tuple[dict[str, pin.SE3], Scene | None]:
+    """Return the poses of moved objects, and `after` if more has changed, else None."""
     poses = {name: item.pose for name, item in after.objects.items()
              if name in before.objects and item.pose != before.objects[name].pose}
     for name, pose in poses.items():
         before = before.move(name, pose)
-    return poses if before == after else after
+    return poses, None if before == after else after
 
 
 def new_triangles(before: Scene, after: Scene) -> int:

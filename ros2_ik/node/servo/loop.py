@@ -51,12 +51,12 @@ NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def serve_servo(connection: Connection, name: str, namespace: str, topics: Mapping[str, str],
-                simulated: bool) -> None:
+                use_sim_time: Parameter) -> None:
     """
     Run the servo and players until the node closes the pipe or ends; see `Loop.run`.
 
     `name` and `namespace` are those of the node. `topics` has the resolved names of joint_states
-    and of the topics below ~/servo. `simulated` is the value of use_sim_time.
+    and of the topics below ~/servo. `use_sim_time` is the node's parameter.
     """
     Path('/proc/self/comm').write_text(NAME)
     compile_all()
@@ -68,8 +68,7 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
         f'{name}_servo', namespace=namespace, use_global_arguments=False,
-        start_parameter_services=False, parameter_overrides=[
-            Parameter('use_sim_time', Parameter.Type.BOOL, simulated)])
+        start_parameter_services=False, parameter_overrides=[use_sim_time])
     loop = Loop(connection, node, topics)
     gc.collect()
     # a garbage collection over the objects loaded so far would delay many steps

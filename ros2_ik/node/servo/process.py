@@ -54,7 +54,7 @@ class ServoProcess:
             topics = {name: node.resolve_topic_name(topic) for name, topic in TOPICS.items()}
             self._sender.submit(
                 _start, self._wait, servo_end, node.get_name(), node.get_namespace(), topics,
-                bool(node.get_parameter('use_sim_time').value)).add_done_callback(self._log_error)
+                node.get_parameter('use_sim_time')).add_done_callback(self._log_error)
             self._wait = RESTART_PERIOD
             self._timer.reset()
         self._sender.submit(self._connection.send, (method, arguments)).add_done_callback(

@@ -79,25 +79,21 @@ class Session:
         for scaling in self._scalings:
             scaling.close()
 
-    def change_scene(self, change: Scene | Mapping[str, pin.SE3]) -> None:
+    def change_scene(self, moved: Mapping[str, pin.SE3], scene: Scene | None) -> None:
         """
-        Set the scene, or move some of its objects to poses in the root frame.
+        Move objects to poses in the root frame, or set the scene if more than poses has changed.
 
         Setting a scene takes 10 ms, longer with new meshes or hundreds of objects.
         """
-        follower, now = self.follower, time.monotonic()
-        poses = {name: item.pose for name, item in change.objects.items()} \
-            if isinstance(change, Scene) else change
-        before = follower.scene.objects
+        follower, now, before = self.follower, time.monotonic(), self.follower.scene.objects
         self._velocities.record({name: pose.translation - before[name].pose.translation
-                                 for name, pose in poses.items()
-                                 if name in before and pose != before[name].pose}, now)
-        if isinstance(change, Scene):
+                                 for name, pose in moved.items() if name in before}, now)
+        if scene:
             # drop removed objects, and attached objects, which move with the arm
-            self._velocities.keep(change.objects)
-            follower.set_scene(change)
-            poses = {}
-        follower.move_objects(poses, self._velocities.at(now))
+            self._velocities.keep(scene.objects)
+            follower.set_scene(scene)
+            moved = {}
+        follower.move_objects(moved, self._velocities.at(now))
 
     def _update_other_joints(self) -> None:
         """Update joints that are not servoed: extrapolate their readings to the current time."""
