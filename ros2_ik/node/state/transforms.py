@@ -65,8 +65,6 @@ def _spin(node: Node, _: object) -> None:
 
 # time after the subscription in which missing transforms may still arrive [s]
 TRANSFORM_TIMEOUT = 1.0
-# statuses of requests that fail because a transform or the base pose is missing
-MISSING = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)
 RETRY_PERIOD = 0.02    # between two tries of a request within that time [s]
 
 
@@ -94,14 +92,13 @@ class Transforms:
         Raises LookupError for an unknown frame, RequestError for a stale transform.
         """
         found, limit = self.find(robot.root_frame, frame), self._parameters.tf_timeout
-        ahead = found.stamp - self._node.get_clock().now().nanoseconds
+        age = (self._node.get_clock().now().nanoseconds - found.stamp) * 1e-9
         # transforms of /tf_static have no stamp, and so no age
-        if limit and found.stamp and abs(ahead) * 1e-9 > limit:
-            age = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
-                   f'is {-ahead * 1e-9:.3g} s old')
+        if limit and found.stamp and abs(age) > limit:
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
-                               f"TF: the newest transform of '{frame}' {age}; parameter "
-                               f'tf_timeout allows {limit:g} s')
+                               f"TF: the newest transform of '{frame}' is {age:.3g} s old (below "
+                               '0: its stamp is in the future); parameter tf_timeout allows '
+                               f'{limit:g} s')
         return Reference(None, found.value)
 
     def find(self, target: str, source: str) -> Reading:
@@ -124,5 +121,7 @@ class Transforms:
 
     def may_arrive(self, error: RequestError) -> bool:
         """Return whether a missing transform may still arrive, because the subscription is new."""
-        return (error.status in MISSING and self._buffer is not None
+        # ROBOT_STATE_STALE: the transform of the base
+        missing = error.status in (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)
+        return (missing and self._buffer is not None
                 and time.monotonic() < self._since + TRANSFORM_TIMEOUT)
