@@ -76,11 +76,8 @@ class Spec:
             many = 'any number' if isinstance(self.default[0], str) else len(self.default)
             return f'a list of {many} of: {_TYPES[type(self.default[0])]}'
         kind, unit = _TYPES[type(self.default)], f' {self.unit}' if self.unit else ''
-        if math.isinf(self.lowest):
-            return kind
-        if math.isinf(self.highest):
-            return f'{kind}, {self.lowest:g}{unit} or more'
-        return f'{kind}, {self.lowest:g} to {self.highest:g}{unit}'
+        bounds = f', {self.lowest:g} to {self.highest:g}{unit}'
+        return kind if math.isinf(self.lowest) else kind + bounds
 
     def descriptor(self) -> ParameterDescriptor:
         """Return the ROS descriptor, with dynamic typing so that `parse` can accept 1 for 1.0."""
@@ -110,7 +107,7 @@ PARAMETERS = (
     Spec('joint_state_timeout', 1.0,
          'Maximum age of a joint value that a request needs; older values are refused, or, where '
          'they only start the search or affect collisions, noted in the answer. 0: no maximum.',
-         's', 0),
+         's', 0, 1e6),
     Spec('joint_state_speed', 1.5,
          'Two readings of a joint contradict each other, and block motions, if the joint would '
          'have to be faster than this multiple of its velocity limit; 0: no check.', '', 0, 1e6),

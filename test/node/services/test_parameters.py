@@ -66,7 +66,7 @@ SPECS = {spec.name: spec for spec in PARAMETERS}
 MALFORMED = [
     ('max_timeout', True, 'a number'), ('max_timeout', '5', 'a number'),
     ('max_timeout', '1e-05', 'such as 0.5 or 1.0e-3'),
-    ('max_timeout', math.nan, '0.0001 to 3600 s'), ('joint_state_timeout', -1, '0 s or more'),
+    ('max_timeout', math.nan, '0.0001 to 3600 s'), ('joint_state_timeout', -1, '0 to 1e+06 s'),
     ('workers', 1.5, 'a whole number'), ('workers', 0, '1 to 256'),
     ('controllers', 'a', 'a list of any number of: a text'),
     ('default_tip', 5, 'a text'), ('moveit_names', 1, 'truth value'),
