@@ -71,11 +71,10 @@ class IKNode(Node):
             transforms=transforms, pool=self._pool, motions=self._motions,
             servo_process=self._servo_process, wait=self._wait, sleep=controllers.pause)
         update = self._description.update
-        self._descriptions = [
-            self.create_subscription(String, 'robot_description',
-                                     lambda message: update(urdf=message.data), LATCHED),
-            self.create_subscription(String, 'robot_description_semantic',
-                                     lambda message: update(srdf=message.data), LATCHED)]
+        self.create_subscription(String, 'robot_description',
+                                 lambda message: update(urdf=message.data), LATCHED)
+        self.create_subscription(String, 'robot_description_semantic',
+                                 lambda message: update(srdf=message.data), LATCHED)
         # best effort and volatile match all publishers; QoS events, which slow services, are off
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.record,
@@ -153,9 +152,6 @@ class IKNode(Node):
         """Stop motions, answer open requests with their best results, then end the workers."""
         # first of all, to brake motions under way
         self._motions.close()
-        # a robot description that arrives now could take seconds to load
-        for subscription in self._descriptions:
-            self.destroy_subscription(subscription)
         self._pool.end()
         # DDS drops answers in transit when their writer is destroyed; requests for motions are
         # answered after the arm has braked
