@@ -319,12 +319,13 @@ def test_velocity_of_an_object_depends_only_on_its_own_moves():
         now = 0.02 * tick
         velocities.record({'fast': -step} if tick % 5 else {'fast': -step, 'slow': step}, now)
         if tick > 5:
-            np.testing.assert_allclose(velocities.at(now)['slow'], [0.05, 0, 0])
-            np.testing.assert_allclose(velocities.at(now)['fast'], [-0.25, 0, 0])
-    assert not velocities.drop_stationary(now + 0.2)
-    assert velocities.drop_stationary(now + 0.29) and [*velocities.at(now)] == ['fast']
-    assert velocities.drop_stationary(now + 0.4) and velocities.at(now) == {}
-    assert not velocities.drop_stationary(now + 0.5)
+            found = velocities.at(now, ('fast', 'slow'))
+            np.testing.assert_allclose(found['slow'], [0.05, 0, 0])
+            np.testing.assert_allclose(found['fast'], [-0.25, 0, 0])
+    for later, outdated, left in ((0.2, False, ['fast', 'slow']), (0.29, True, ['fast']),
+                                  (0.4, True, []), (0.5, False, [])):
+        assert velocities.outdated(now + later) is outdated
+        assert sorted(velocities.at(now + later, ('fast', 'slow'))) == left
 
 
 def test_attached_object_loses_its_velocity(robot, monkeypatch):
@@ -335,11 +336,11 @@ def test_attached_object_loses_its_velocity(robot, monkeypatch):
     for now in (1.0, 1.1):
         monkeypatch.setattr('time.monotonic', lambda now=now: now)
         Session.change_scene(session, {'peg': translation(now, 0, 0)}, None)
-    np.testing.assert_allclose(velocities.at(1.1)['peg'], [1.0, 0, 0])
+    np.testing.assert_allclose(velocities.at(1.1, ['peg'])['peg'], [1.0, 0, 0])
     assert follower.scene.objects['peg'].pose.translation[0] == 1.1
     attached = follower.scene.attach(follower.scene.objects['peg'], TIP)
     Session.change_scene(session, {}, attached)
-    assert velocities.at(1.1) == {} and 'peg' in follower.scene.attached
+    assert velocities.at(1.1, ['peg']) == {} and 'peg' in follower.scene.attached
 
 
 @pytest.mark.parametrize('with_fail_first', [True, False])

@@ -14,7 +14,8 @@ from ros2_ik.messages.request_error import invalid
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.state.motion_clock import MotionClock
 
-MAX_VELOCITY = 1e150    # maximum in a jog; squares of larger velocities overflow [rad/s, m/s]
+# maximum in a jog; squares of larger velocities overflow, which would stop the arm abruptly
+MAX_VELOCITY = 1e150    # [rad/s, m/s]
 COMMAND_TOPICS = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
                   'joint': ('joint_jog', JointJog)}
 
@@ -70,7 +71,6 @@ def _joints(message: JointJog, follower: Follower) -> Array:
                           f'{", ".join(follower.moved)}')
         if names.count(name) > 1:
             raise invalid(f"joint '{name}' is named {names.count(name)} times; valid: once")
-        # the squares of larger velocities overflow, which would stop the arm abruptly
         if not abs(velocity) < MAX_VELOCITY:
             raise invalid(f"the velocity of joint '{name}' is {velocity}")
         values[joints.index(name)] = velocity

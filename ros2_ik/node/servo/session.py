@@ -89,11 +89,10 @@ class Session:
         self._velocities.record({name: pose.translation - before[name].pose.translation
                                  for name, pose in moved.items() if name in before}, now)
         if scene:
-            # drop removed objects, and attached objects, which move with the arm
-            self._velocities.keep(scene.objects)
             follower.set_scene(scene)
             moved = {}
-        follower.move_objects(moved, self._velocities.at(now))
+        # of world objects only: attached objects move with the arm
+        follower.move_objects(moved, self._velocities.at(now, follower.scene.objects))
 
     def _update_other_joints(self) -> None:
         """Update joints that are not servoed: extrapolate their readings to the current time."""
@@ -140,8 +139,8 @@ class Session:
             else:
                 self.finished = True
         self._check_joint_states(steady)
-        if self._velocities.drop_stationary(steady):
-            self.follower.move_objects({}, self._velocities.at(steady))
+        if self._velocities.outdated(steady):
+            self.change_scene({}, None)
         if self.fault or self.finished:
             self.finished = self.finished or bool(self.ended)
             self._stepped_at = steady

@@ -1,6 +1,6 @@
 """Velocities of scene objects, which clients move in steps."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 import math
 
 import numpy as np
@@ -30,17 +30,12 @@ class ObjectVelocities:
             self._moves[name] = now, (displacement / max(dt, MIN_PERIOD)
                                       if dt < VELOCITY_TIMEOUT else np.zeros_like(displacement))
 
-    def at(self, now: float) -> dict[str, Array]:
-        """Return the velocities of objects that moved within VELOCITY_TIMEOUT before `now` [s]."""
-        return {name: v for name, (at, v) in self._moves.items() if now < at + VELOCITY_TIMEOUT}
+    def outdated(self, now: float) -> bool:
+        """Return whether any velocity has ended since the last call of `at`."""
+        return any(now >= at + VELOCITY_TIMEOUT for at, _ in self._moves.values())
 
-    def keep(self, names: Iterable[str]) -> None:
-        """Drop all objects except those in `names`."""
-        self._moves = {name: self._moves[name] for name in names if name in self._moves}
-
-    def drop_stationary(self, now: float) -> bool:
-        """Drop objects that have not moved for VELOCITY_TIMEOUT; return whether there were any."""
-        before = len(self._moves)
-        self._moves = {name: move for name, move in self._moves.items()
-                       if now < move[0] + VELOCITY_TIMEOUT}
-        return len(self._moves) < before
+    def at(self, now: float, names: Collection[str]) -> dict[str, Array]:
+        """Return the velocities at `now` [s] of the objects in `names`; drop all others."""
+        self._moves = {name: (at, v) for name, (at, v) in self._moves.items()
+                       if name in names and now < at + VELOCITY_TIMEOUT}
+        return {name: v for name, (_, v) in self._moves.items()}
