@@ -383,11 +383,8 @@ def test_moved_or_stale_free_base_ends_the_servo(pose, age, words):
             Servo._switch_on(servo, SwitchServo.Request(mode='joint', group='arm')).send(None)
 
 
-PLAYER = SimpleNamespace(tick=lambda period: None, abort=None)
-
-
 @pytest.mark.parametrize(('newest', 'players', 'calls'), [
-    (None, {}, 1), (0.0, {}, 2), (None, {0: PLAYER}, 2)])
+    (None, {}, 1), (0.0, {}, 2), (None, {0: MagicMock()}, 2)])
 def test_process_that_never_received_joint_states_ends_with_its_session(newest, players, calls):
     """After a kill, Fast DDS may deliver nothing to the next process (Fast-DDS#5053)."""
     received = []
@@ -395,11 +392,7 @@ def test_process_that_never_received_joint_states_ends_with_its_session(newest, 
     def receive():
         received.append(loop._session)
         loop._pipe_closed = len(received) == 2
-    loop = SimpleNamespace(
-        _pipe_closed=False, _players=players, _period=DT, _receive=receive, _report=lambda _: None,
-        _session=SimpleNamespace(dt=DT, finished=True, step=lambda: None, abort=None,
-                                 close=lambda: None),
-        _executor=SimpleNamespace(spin_once=lambda timeout_sec: None),
-        _attempt=lambda do, fail: do(), _joint_states=SimpleNamespace(newest=newest))
+    loop = MagicMock(_pipe_closed=False, _players=players, _period=DT, _receive=receive)
+    loop._session.dt, loop._session.finished, loop._joint_states.newest = DT, True, newest
     Loop.run(loop)
     assert len(received) == calls

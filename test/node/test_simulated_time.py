@@ -90,9 +90,9 @@ def arm_with_clock(monkeypatch, kind=TrajectoryRecorder):
     return arm, offset
 
 
-@pytest.mark.parametrize('jump', [-0.05, -0.3, -1000.0])
+@pytest.mark.parametrize('jump', [-0.05, -0.3, -1000.0, 1000.0])
 @pytest.mark.parametrize('stopped', [True, False])
-def test_clock_set_back_does_not_accelerate_the_arm_beyond_its_limit(monkeypatch, jump, stopped):
+def test_set_clock_does_not_accelerate_the_arm_beyond_its_limit(monkeypatch, jump, stopped):
     """Past defect: the arm jumped back, or moved on without braking as if it had arrived."""
     arm, offset = arm_with_clock(monkeypatch)
     follower = SimulatedController(arm)
@@ -106,6 +106,8 @@ def test_clock_set_back_does_not_accelerate_the_arm_beyond_its_limit(monkeypatch
     assert outcome and abs(follower.velocity) < 0.02, outcome
     assert follower.peak_acceleration < 1.1 * MAX_ACCELERATION   # cubics exceed the limit a bit
     assert outcome.status == Status.SUCCESS or 'stopped' in outcome.message
+    assert jump < 0 or stopped or outcome.status == Status.ROBOT_STATE_STALE
+    assert jump < 0 or follower.position < 2.3
 
 
 @pytest.mark.parametrize(('difference', 'period'), [(-0.2, 0.007), (-1.0, 0.05), (5.0, 0.003)])
@@ -125,20 +127,6 @@ def test_two_clock_publishers_stop_a_motion(monkeypatch, difference, period):
     arm.simulated = clock
     follower.run(7.0)
     assert not arm.measured.stale_reason([JOINT])
-
-
-def test_clock_set_forward_stops_a_motion(monkeypatch):
-    """Stamps cannot be compared, so the arm is braked."""
-    arm, offset = arm_with_clock(monkeypatch)
-    follower = SimulatedController(arm)
-    execution = arm.start_motion(2.6)
-    assert follower.run(0.9, execution) is None
-    offset[0] += 1000.0
-    follower.peak_acceleration = 0.0
-    outcome = follower.run(8.0, execution)
-    assert outcome.status == Status.ROBOT_STATE_STALE and 'stopped' in outcome.message, outcome
-    assert abs(follower.velocity) < 0.02 and follower.peak_acceleration < 1.1 * MAX_ACCELERATION
-    assert follower.position < 2.3
 
 
 @pytest.mark.parametrize('kind', [TrajectoryRecorder, PositionStream])
