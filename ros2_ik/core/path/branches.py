@@ -7,7 +7,6 @@ from functools import cache
 from itertools import pairwise, product
 import math
 from threading import Event
-import time
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.path_collision_check import largest_step
 from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
 from ros2_ik.core.problem import accept, IKProblem, IKSolution
-from ros2_ik.core.solvers import Budget, make_solver, solve
+from ros2_ik.core.solvers import Budget, make_solver, Search
 from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
@@ -32,8 +31,6 @@ SOLUTION_TOLERANCE = 1e-9
 LIMIT_MARGIN = 2e-3
 # iteration limit of a search for several configurations at one pose (a UR5 has eight)
 ITERATIONS = 2000
-# minimum timeout of a search at one pose, even after the deadline [s]
-MIN_TIMEOUT = 1e-3
 MAX_SAMPLES = 100_000   # largest number of samples of a path; each takes about 0.5 ms and 50 kB
 # largest valid spacing [m]; with a larger one, descents from sample to sample fail too often
 LARGEST_SPACING = 0.1
@@ -120,17 +117,14 @@ class Branches:
 
     def solve(self, s: float, q: Array, solutions: int = 1) -> IKSolution:
         """Search for configurations at the parameter s, first near q (nq,)."""
-        left = max(self.budget.deadline - time.monotonic(), MIN_TIMEOUT)
-        return solve(self.at(s), [q], solutions=solutions, random_state=0, timeout=left,
-                     max_iterations=ITERATIONS, cancel=self.budget.cancelled)
+        search = Search(self.at(s), [q], solutions=solutions, random_state=0)
+        search.budget = Budget(self.budget.deadline, ITERATIONS, self.budget.cancel)
+        search.run()
+        return search.solution()
 
     def search(self) -> Chain:
         """Return the cheapest of the chains that reach farthest; [] if there is no start."""
-        start, layer, chain = self.problem.start, 0, Chain()
-        if self.options.hold_start:
-            starts = [start] if accept(self.problem, start).accepted else []
-        else:
-            starts = self._starts(0)
+        layer, chain, starts = 0, Chain(), self._starts(0)
         # search for new configurations where all chains end, and trace their branches in both
         # directions, as long as the chains get longer
         while starts:
@@ -146,7 +140,10 @@ class Branches:
         return int(np.searchsorted(self.samples, chain[-1][0], 'right')) if chain else 0
 
     def _starts(self, layer: int) -> list[Array]:
-        """Return up to `starts` different accepted configurations at a sample."""
+        """Return different accepted configurations at a sample: the held start, or `starts`."""
+        if self.options.hold_start and layer == 0:
+            start = self.problem.start
+            return [start] if accept(self.problem, start).accepted else []
         found = self.solve(self.samples[layer], self.seed, self.options.starts)
         return [each.q for each in (found, *found.alternatives) if each.q is not None]
 
@@ -243,8 +240,8 @@ class Branches:
         added = self.follow(middle, between, most) if bisections else None
         bisections -= 0 if len(inner) else 1
         first = None if added is None else self._subdivide(start, (middle, added), bisections)
-        second = None if first is None else self._subdivide(first[-1], end, bisections)
-        return None if first is None or second is None else first + second
+        second = first and self._subdivide(first[-1], end, bisections)
+        return first and second and first + second
 
     def _is_free(self, q: Array, end: Array) -> bool:
         """Return whether the line between two contact-free configurations has no contact."""
