@@ -106,10 +106,6 @@ class Configuration:
         q = self.robot.to_q(other.q if isinstance(other, Configuration) else other)
         return np.array(pin.difference(self.robot.model, self.q, q))
 
-    def check_limits(self, tolerance: float = 1e-6) -> None:
-        """Raise JointLimitError for the first joint beyond a limit by more than `tolerance`."""
-        self.robot.check_limits(self.q, tolerance)
-
     def center_of_mass(self) -> Array:
         """
         Return the centre of mass (3,) of all moving links, in the root frame [m].

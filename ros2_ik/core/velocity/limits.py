@@ -145,8 +145,8 @@ class Barrier:
     In a step, f approaches a bound by at most a fraction of the remaining distance (a linear class
     K function). `gain` or `gain_per_second` sets this fraction, see `Task`. If f is outside its
     bounds, each step reduces the violation by this fraction, at a rate of at most `push` [units of
-    f per s]. A lower bound of distances (`PairDistance`, `MinimumDistance`) must be one number for
-    all rows; it holds for all points of the pairs, as in a `CollisionBarrier`.
+    f per s]. A barrier of distances (`PairDistance`, `MinimumDistance`) has one lower bound, which
+    holds for all points of the pairs, as in a `CollisionBarrier`, and no upper bound.
 
     Raises InvalidOptionError and, for invalid bounds, the errors of `Constraint`.
     """
@@ -161,24 +161,21 @@ class Barrier:
         self.gain_in_step(1.0)
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
-    def bind(self, robot: Robot, dt: float) -> 'list[DistanceConstraints | Barrier]':
-        """Bind the barrier to a robot; return distance constraints, a bound barrier, or both."""
+    def bind(self, robot: Robot, dt: float) -> 'DistanceConstraints | Barrier':
+        """Return the barrier bound to a robot; for a barrier of distances, their constraints."""
         bound = copy(self)
-        bound.bounds = bounds = copy(self.bounds.bind(robot))
+        bound.bounds = bounds = self.bounds.bind(robot)
         function, margins = bounds.function, np.unique(bounds.lower)
         # The gradient of a distance is valid for the nearest points only: a row keeps these points
         # apart, but others may approach. Therefore, DistanceConstraints handle lower bounds.
-        if not isinstance(function, CheckedDistance) or np.isinf(bounds.lower).all():
-            return [bound]
-        if len(margins) > 1:
-            raise InvalidConstraintError(f"barrier '{self.name}' has several lower bounds of "
-                                         'distances; valid: one, or a Barrier for each bound')
-        distances = DistanceConstraints(
+        if not isinstance(function, CheckedDistance):
+            return bound
+        if len(margins) > 1 or np.isinf(margins[0]) or np.isfinite(bounds.upper).any():
+            raise InvalidConstraintError(f"barrier '{self.name}' of distances must have one lower "
+                                         'bound, the same for all rows, and no upper bound')
+        return DistanceConstraints(
             self.name, function.checker, float(margins[0]), self.gain_in_step(dt), self.push, dt,
             function.restrict_checker)
-        # `bound` keeps only the upper bound of the distances
-        bounds.lower = np.full_like(bounds.lower, -np.inf)
-        return [distances] if np.isinf(bounds.upper).all() else [distances, bound]
 
     def gain_in_step(self, dt: float) -> float:
         """Return the fraction of the distance to a bound that a step of `dt` [s] may cover."""

@@ -107,7 +107,7 @@ class VelocityProgram:
                 raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
                                          'CollisionBarrier')
         _check_names('barriers', [barrier.name for barrier in barriers], InvalidOptionError)
-        bound = [one for barrier in barriers for one in barrier.bind(self.robot, self.dt)]
+        bound = [barrier.bind(self.robot, self.dt) for barrier in barriers]
         self._distances = [one for one in bound if isinstance(one, DistanceConstraints)]
         return [one for one in bound if isinstance(one, Barrier)]
 
@@ -225,12 +225,12 @@ class VelocityProgram:
                   velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({}),
                   owned: bool = False) -> None:
         """
-        Use another scene from the next step on, for all barriers with lower bounds of distances.
+        Use another scene from the next step on, for all barriers of distances.
 
         `velocities` maps names of moving objects to velocities (3,) [m/s] in the root frame; the
-        robot evades these objects. Tasks and upper bounds of distances continue to use the scene
-        with which they were made. With `owned`, `move_objects` moves objects in this checker
-        itself, not in a copy. Raises InvalidOptionError if the program has no such barrier.
+        robot evades these objects. Tasks continue to use the scene with which they were made. With
+        `owned`, `move_objects` moves objects in this checker itself, not in a copy. Raises
+        InvalidOptionError if the program has no such barrier.
         """
         moving = self._checked_velocities(velocities)
         for distances in self._distances:

@@ -86,7 +86,7 @@ def test_violated_limit_is_refused_with_joint_value_and_limits(small):
     with pytest.raises(JointLimitError, match='shoulder'):
         robot.check_limits(robot.to_q([2.0 + 2e-6, 0, 0, 0]))
     with pytest.raises(JointLimitError, match='elbow'):
-        Configuration(robot, [0, -2.5, 0, 0]).check_limits(tolerance=0.05)
+        robot.check_limits(robot.to_q([0, -2.5, 0, 0]), tolerance=0.05)
 
 
 def test_q_is_read_only_and_results_are_copies(small):

@@ -332,8 +332,8 @@ def test_reported_scale_includes_shortened_steps(load):
     assert shortened > 10
 
 
-def test_barrier_with_several_lower_bounds_is_refused(slider):
+@pytest.mark.parametrize('bounds', [([0.01, 0.02],), (0.01, 0.3), (-np.inf, 0.3)])
+def test_barrier_of_distances_without_exactly_one_lower_bound_is_refused(slider, bounds):
     distances = MinimumDistance(checker_at(slider, 1.0), 0.2, rows=2)
-    with pytest.raises(InvalidConstraintError, match="'two' has several lower bounds"):
-        VelocityProgram(slider, [], 0.01, barriers=[
-            Barrier(distances, lower=[0.01, 0.02], name='two')])
+    with pytest.raises(InvalidConstraintError, match="'two' of distances must have one lower"):
+        VelocityProgram(slider, [], 0.01, barriers=[Barrier(distances, *bounds, name='two')])
