@@ -15,7 +15,7 @@ from ros2_ik.core.motion.path_collision_check import largest_step
 from ros2_ik.core.path.branches import Branches, Chain, PathOptions
 from ros2_ik.core.path.tool_paths import ToolPath, Waypoints
 from ros2_ik.core.problem import accept, IKProblem, largest_change, PoseTarget
-from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers import Budget
 from ros2_ik.core.solvers.report import ROTATIONS
@@ -25,6 +25,8 @@ TARGET_OPTIONS = ('relative_to', 'weights', 'position_tolerance', 'orientation_t
 PROBLEM_OPTIONS = ('group', 'locked', 'constraints', 'costs', 'joint_limits', 'collisions')
 SEARCH_OPTIONS = tuple(each.name for each in fields(PathOptions))
 PATH_OPTIONS = (*TARGET_OPTIONS, *PROBLEM_OPTIONS, *SEARCH_OPTIONS)
+# condition number of the pose Jacobian above which the arm is near a singularity
+MAX_CONDITION = 100.0
 # `reason` by status of the search at a pose; for other statuses see `_reason`
 REASONS = {Status.GOAL_IN_COLLISION: 'contact', Status.TIMED_OUT: 'time',
            Status.PREEMPTED: 'time'}
@@ -41,8 +43,8 @@ class Path:
     SUCCESS they cover the whole path, each was accepted, and joints change by at most
     `max_joint_step` from one to the next. Otherwise they end before `broken_at` [m], the parameter
     of the first sample that is not reached, and `reason` is 'contact', 'joint limit', 'reach',
-    'constraint', 'step', 'start' or 'time'. The message has the details. It also names a change
-    of the problem that makes more of the path reachable, if `solve_path` finds one.
+    'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details. It also
+    names a change of the problem that makes more of the path reachable, if `solve_path` finds one.
     """
 
     status: Status
@@ -200,6 +202,12 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
             f'{largest_change(problem.active.joints, q, found.best_q)} away{limits}')
     if limited:
         return Status.NO_IK_SOLUTION, 'joint limit', text
+    target, robot = problem.targets[0], problem.robot
+    J = target.function.jacobian(Configuration(robot, q, robot.scratch_data()))
+    condition = float(np.linalg.cond(J[target.counted][:, problem.active.v_slice]))
+    if condition > MAX_CONDITION:
+        return (Status.NO_IK_SOLUTION, 'singularity',
+                f'{text}; the arm is near a singularity (condition number {condition:.3g})')
     # if the step to the other configuration is short, the motion in between was refused
     if largest_step(q, found.best_q) <= step:
         return (Status.NO_IK_SOLUTION, 'contact', 'the motion to the pose there is not allowed: '
