@@ -119,6 +119,16 @@ def test_message_names_the_joint_limit_and_suggests_freeing_an_axis(panda):
     assert_follows(panda, 'panda_hand_tcp', free, weights)
 
 
+def test_line_through_a_wrist_singularity_breaks_there(ur5):
+    middle = Configuration(ur5, [-4.4758, 3.1278, 1.0602, -0.8876, 0, 2.0569])
+    ends = np.array(2 * [middle.transform('tool0')])
+    ends[:, :3, 3] += np.outer((-0.1, 0.1), (-0.9363, -0.3001, 0.1822))
+    seed = [-4.4758, 3.1278, 1.0602, -0.8876, -4.5645, 2.0569]
+    path = solve_path(ur5, 'tool0', Line(*ends), seed, starts=1, collisions=False)
+    assert path.reason == 'singularity' and 0.5 < path.fraction < 1
+    assert np.linalg.cond(Configuration(ur5, path.q[-1]).jacobian('tool0')) > 100
+
+
 def test_path_with_hold_start_keeps_its_start_or_fails(ur5):
     line = Line(LEFT, RIGHT)
     free = solve_path(ur5, 'tool0', line, collisions=False)
