@@ -19,9 +19,10 @@ from ros2_ik.core.strict_yaml import read_yaml
 __all__ = [
     'Indices', 'COLLISIONS_OFF', 'not_checked', 'field_value', 'FieldValue', 'function_kinds',
     'quaternion_pose', 'read_function', 'spec_fields', 'written_kinds', 'urdf_for_others',
-    'braking_motion', 'stopped_within', 'LIMIT_ROUNDING', 'PathCollision', 'PathCollisionCheck',
-    'PathOptions', 'PATH_OPTIONS', 'PathSearch', 'TimedPath', 'ALL_AXES', 'largest_change',
-    'TargetError', 'default_group', 'default_tip', 'Defaults', 'group_tips', 'IKRequest',
+    'braking_motion', 'braking_on_path', 'stopped_within', 'LIMIT_ROUNDING', 'PathCollision',
+    'PathCollisionCheck', 'PathOptions', 'PATH_OPTIONS', 'PathSearch', 'TimedPath', 'ALL_AXES',
+    'largest_change', 'TargetError', 'default_group', 'default_tip', 'Defaults', 'group_tips',
+    'IKRequest',
     'prepare', 'World', 'GeometryElement', 'OCTOMAP', 'ShapeInstance', 'visual_elements',
     'visual_geometry', 'shape_kinds', 'Search', 'pack', 'unpack', 'read_yaml', 'join_first',
 ]

@@ -14,6 +14,9 @@ from ros2_ik.core.motion.motion import Motion, MotionLimits, MotionState
 N_DURATIONS = 1000
 # number of durations that are evaluated together
 N_TOGETHER = 50
+# the same for rest points on a path, which are evaluated one by one: a stop must not take 2 ms
+N_PATH_DURATIONS = 150
+N_PATH_TOGETHER = 10
 # shortest duration tried for joints at rest [s]
 MIN_DURATION = 0.03
 # longest duration tried, unless the velocities need more [s]
@@ -59,6 +62,35 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
                    np.full(len(names), duration))
 
 
+def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
+                    limits: MotionLimits, rate: float = 1.0) -> Motion | None:
+    """
+    Return a braking motion to a position ahead on the path of a motion, or None.
+
+    At `time` [s] the motion proceeds at `rate` times its planned speed. Braking with duration T
+    ends at the motion's position at `time` + `rate` * T / 2. T is the shortest duration for which
+    the cubic polynomials from all `states` to this position stay within the velocity and
+    acceleration limits; there is none if the motion would end earlier. The returned motion begins
+    at the first of the `states`.
+    """
+    position, velocity = np.array([state[:2] for state in states]).swapaxes(0, 1)
+    least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION)
+    remaining = motion.duration - time
+    if least >= remaining:
+        return None
+    tried = np.geomspace(least, remaining, N_PATH_DURATIONS)
+    for batch in tried.reshape(-1, N_PATH_TOGETHER):
+        ends = np.array([motion.at(each).position for each in time + rate * batch / 2])
+        duration = batch[:, None, None]
+        first, last = _end_accelerations(ends[:, None] - position, velocity, duration)
+        within = _are_within(first, last, velocity, duration, limits)
+        if within.any():
+            k = int(np.argmax(within))
+            return _cubics(motion.joints, position[0], velocity[0], ends[k],
+                           np.full(len(motion.joints), batch[k]))
+    return None
+
+
 def stopped_within(braking: Motion, bounds: 'tuple[ArrayLike, ArrayLike]') -> Motion:
     """
     Return the braking motion with earlier stops at bounds (lower, upper; (n,) each) [rad, m].
@@ -97,9 +129,7 @@ def _duration(start: Array, start_velocity: Array, position: Array, velocity: Ar
     for batch in tried.reshape(-1, N_TOGETHER):
         duration = batch[:, None, None]
         displacement = start + start_velocity * duration / 2 - position
-        # accelerations at both ends of the cubic polynomial from each state to rest, (m, k, n)
-        first = (6 * displacement / duration - 4 * velocity) / duration
-        last = (2 * velocity - 6 * displacement / duration) / duration
+        first, last = _end_accelerations(displacement, velocity, duration)
         within = _are_within(first, last, velocity, duration, limits)
         good = within & ~_reverses(last[:, :n_irreversible], velocity[:n_irreversible], limits)
         if good.any():
@@ -107,6 +137,13 @@ def _duration(start: Array, start_velocity: Array, position: Array, velocity: Ar
         if shortest is None and within.any():
             shortest = float(batch[int(np.argmax(within))])
     return float(tried[-1]) if shortest is None else shortest
+
+
+def _end_accelerations(displacement: Array, velocity: Array, duration: Array
+                       ) -> tuple[Array, Array]:
+    """Return the accelerations (m, k, n) at both ends of the cubic from each state to rest."""
+    mean = 6 * displacement / duration
+    return (mean - 4 * velocity) / duration, (2 * velocity - mean) / duration
 
 
 def _are_within(first: Array, last: Array, velocity: Array, duration: Array,

@@ -14,6 +14,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core.internals import braking_motion, braking_on_path, LIMIT_ROUNDING, stopped_within
 from ros2_ik.node.servo.messages import ServoOutput
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -177,6 +178,37 @@ def nearest_time(motion: Motion, position: Array, end: float) -> float:
     """Return the sampled time in [0, end] [s] at which a motion is nearest to positions (n,)."""
     times: list[float] = np.linspace(0.0, end, N_PATH_SAMPLES).tolist()
     return min(times, key=lambda time: float(np.abs(motion.at(time).position - position).max()))
+
+
+def braked(motion: Motion, time: float, at: MotionState, limits: MotionLimits,
+           bounds: tuple[Array, Array], others: Sequence[MotionState] = (),
+           reversible: Sequence[MotionState] = (), rate: float = 1.0) -> Motion | None:
+    """
+    Return the braking motion of a motion at `time` [s]; None: the motion should end at its goal.
+
+    Braking starts at state `at`; for `others` and `reversible` see `braking_motion`. `rate` is the
+    actual speed divided by the planned speed; 0 means that the state is not on the path.
+    """
+    if motion.is_curved:
+        # on a curve, a joint may have opposite velocities in these states: let joints reverse
+        others, reversible = (), (*others, *reversible)
+        braking = braking_on_path(motion, time, (at, *reversible), limits, rate) if rate else None
+        # From a single state, a joint can be stopped at its bound. From several, this would exceed
+        # acceleration limits; a joint that reverses may pass its bound instead, by up to 2 mrad.
+        if braking and (reversible or _stays_within(braking, bounds)):
+            return braking
+    braking = braking_motion(motion.joints, at.position, at.velocity, limits, others, reversible)
+    if rate and passes_goal(braking, motion, motion.duration - time):
+        return None
+    return stopped_within(braking, bounds)
+
+
+def _stays_within(motion: Motion, bounds: tuple[Array, Array]) -> bool:
+    """Return whether sampled positions of a motion are within bounds (lower, upper; (n,) each)."""
+    sampled = np.array([motion.at(time).position for time in np.linspace(
+        0.0, motion.duration, N_PATH_SAMPLES)])
+    return bool(((sampled > bounds[0] - LIMIT_ROUNDING)
+                 & (sampled < bounds[1] + LIMIT_ROUNDING)).all())
 
 
 def passes_goal(braking: Motion, motion: Motion, remaining: float) -> bool:

@@ -14,8 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState
-from ros2_ik.core.internals import braking_motion, stopped_within
-from ros2_ik.node.controllers.controller import Controller, nearest_time, passes_goal
+from ros2_ik.node.controllers.controller import braked, Controller, nearest_time
 from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
@@ -214,11 +213,11 @@ class JointTrajectoryController(Controller):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         self._correct_start_time()
         now, motion, measured = self.context.now(), self.motion, self._measured()
-        on_path, reversible = True, list[MotionState]()
+        time, rate, reversible = now - self.start_time, 1.0, list[MotionState]()
         if measured:
             # of the states commanded so far, the one nearest to the measured positions
-            nearest = motion.at(nearest_time(motion, measured.position,
-                                             min(now - self.start_time, motion.duration)))
+            near_time = nearest_time(motion, measured.position, min(time, motion.duration))
+            nearest = motion.at(near_time)
         if measured is None or self._follows():
             # the controller may start from any command between TYPICAL_DELAY ago and the receipt
             at = self.commanded(now - TYPICAL_DELAY / 2)
@@ -228,27 +227,21 @@ class JointTrajectoryController(Controller):
             if measured:
                 reversible = [nearest._replace(position=measured.position)]
         else:
-            at = measured
-            # If the joints move on the path, the controller is slow, and its command is near the
-            # joints. In all other cases the controller may start at its last command.
-            on_path = bool(at.velocity.any()) and bool(
-                np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE)
+            at, speed = measured, float(np.linalg.norm(measured.velocity))
             # the joints move on until the controller receives the message
             others = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity)]
-            if on_path:
+            # If the joints move on the path, the controller is slow, and its command is near the
+            # joints. In all other cases the controller may start at its last command.
+            if speed and np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE:
+                time, rate = near_time, speed / max(speed, float(np.linalg.norm(nearest.velocity)))
                 others.append(nearest)
             else:
-                reversible = [self.commanded(now)]
-        # on a curve, a joint may have opposite velocities in these states: let joints reverse
-        if motion.is_curved:
-            others, reversible = [], [*others, *reversible]
-        braking = braking_motion(self.joints, at.position, at.velocity, limits, others, reversible)
-        # if braking would overshoot the goal, let the motion end there
-        if on_path and passes_goal(braking, motion, self.end_time - now):
+                rate, reversible = 0.0, [self.commanded(now)]
+        braking = braked(motion, time, at, limits, bounds, others, reversible, rate)
+        if braking is None:
             return
         # remaining time of the initial move to the start of the motion [s]
         remaining_delay = max(self.start_time - now, 0.0)
-        braking = stopped_within(braking, bounds)
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, remaining_delay))
 

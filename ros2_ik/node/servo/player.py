@@ -5,8 +5,7 @@ import time
 from types import SimpleNamespace
 
 from ros2_ik.core import Array, Motion, MotionLimits
-from ros2_ik.core.internals import braking_motion, stopped_within
-from ros2_ik.node.controllers.controller import passes_goal
+from ros2_ik.node.controllers.controller import braked
 from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.servo.messages import Knot, PlayerState, ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -49,12 +48,9 @@ class Player:
         motion = self._motion
         if motion is None or self._time >= motion.duration:
             return
-        at = motion.at(self._time)
-        braking = braking_motion(motion.joints, at.position, at.velocity, limits)
-        # if braking would overshoot the goal, let the motion end there
-        if not passes_goal(braking, motion, motion.duration - self._time):
-            motion = self._motion = stopped_within(braking, bounds)
-            self._time = 0.0
+        braking = braked(motion, self._time, motion.at(self._time), limits, bounds)
+        if braking:
+            motion, self._motion, self._time = braking, braking, 0.0
         self._send(PlayerState(self._number, self._unavailable, '', motion.goal,
                                motion.duration - self._time))
 

@@ -7,9 +7,9 @@ import pytest
 from scipy.interpolate import CubicHermiteSpline
 from small_robots import joint, urdf, X
 
-from ros2_ik.core import MotionLimits, Robot, straight_motion
+from ros2_ik.core import Motion, MotionLimits, MotionState, Robot, straight_motion
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.internals import braking_motion, stopped_within
+from ros2_ik.core.internals import braking_motion, braking_on_path, stopped_within
 
 SLIDE = urdf(joint('x', 'prismatic', 'base', 'ball', axis=X, limits=(-2.0, 2.0)))
 LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
@@ -56,6 +56,26 @@ def test_braking_of_a_robot_behind_its_motion_keeps_the_limits(lag, stop):
         acceleration, speed, reverse = cubic_extrema(motion, state.position, state.velocity)
         assert acceleration[0] < 2.0 * 1.001 and speed[0] < 1.001
         assert reverse[0] < 1e-6 * (state.velocity[0] > 0) or state.velocity[0] == 0
+
+
+def circle(time):
+    """Return a state on a circle that both joints pass at 0.5 rad/s, reversing on the way."""
+    angle = 0.5 * time
+    wave = np.array([math.cos(angle), math.sin(angle)])
+    return MotionState(wave, 0.5 * wave[::-1] * [-1, 1], -0.25 * wave)
+
+
+@pytest.mark.parametrize('time', [0.3, 3.0, 6.0, 9.2])
+def test_braking_on_a_path_ends_on_the_path_within_the_limits(time):
+    motion = Motion(('a', 'b'), 10.0, circle, is_curved=True)
+    states = [motion.at(time + late) for late in np.linspace(-0.06, 0.04, 5)]
+    braking = braking_on_path(motion, time, states, LIMITS)
+    assert braking.duration < 0.7
+    assert braking.goal == pytest.approx(motion.at(time + braking.duration / 2).position)
+    for position, velocity, _ in states:
+        acceleration, speed, _ = cubic_extrema(braking, position, velocity)
+        assert (acceleration < LIMITS.acceleration * 1.001).all() and (speed < 1.001).all()
+    assert braking_on_path(motion, 9.9, states, LIMITS) is None     # the motion ends earlier
 
 
 def test_braking_stops_at_bounds():
