@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
+from action_msgs.srv import CancelGoal
 import numpy as np
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
@@ -52,6 +53,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                                     callback_group=self.context.callback_group)
         # handles of the current motion's goals that have not ended, by UUID; None until accepted
         self._goals = dict[bytes, ClientGoalHandle | None]()
+        # goals whose cancel has no response yet, after their braking goal was rejected
+        self._cancelled = set[bytes]()
         # a motion that was stopped before its goal was accepted, and the arguments of `stop`
         self._withdrawn: tuple[Motion, MotionLimits, tuple[Array, Array]] | None = None
         self._start_delay = 0.0    # time from a goal's acceptance to the start of its motion [s]
@@ -64,6 +67,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def start(self, motion: Motion, start_delay: float) -> None:
         # forget goals of earlier motions: `_on_response` cancels them if they are accepted later
         self._goals.clear()
+        self._cancelled.clear()
         self._withdrawn = None
         super().start(motion, start_delay)
         # `start_time` is inf until the goal is accepted
@@ -121,8 +125,19 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             self.rejected = bool(self._withdrawn) or not self._braking
             self.release(f"controller '{self.name}' rejected the trajectory; see its log")
             # if the braking goal was rejected, the motion's goal would run unsupervised
-            for open_goal in filter(None, self._goals.values()):
-                open_goal.cancel_goal_async()
+            for goal, open_handle in self._goals.items():
+                if open_handle:
+                    self._cancelled.add(goal)
+                    open_handle.cancel_goal_async().add_done_callback(
+                        lambda future, goal=goal: self._on_cancel_response(goal, future.result()))
+
+    def _on_cancel_response(self, name: bytes, response: CancelGoal.Response) -> None:
+        # ignore goals of earlier motions
+        if name not in self._cancelled:
+            return
+        self._cancelled.remove(name)
+        if not response.goals_canceling and response.return_code != response.ERROR_GOAL_TERMINATED:
+            self.failure += '; it also refused to cancel the motion, so the arm may still move'
 
     def _left_start(self, motion: Motion) -> bool:
         """Return whether the joints are known to have left the start of a motion."""
@@ -150,6 +165,9 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         # not `None in ...`: == between a handle of rclpy and None raises AttributeError
         if any(handle is None for handle in self._goals.values()):
             return f"controller '{self.name}' has not answered the goal request"
+        if self._cancelled:
+            return (f"controller '{self.name}' has not answered the request to cancel the motion, "
+                    'so the arm may still move')
         if self._withdrawn and self._goals:
             return f"controller '{self.name}' has not ended the cancelled goal"
         return ''
