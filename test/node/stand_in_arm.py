@@ -93,7 +93,8 @@ class Servo:
 
     def __init__(self, node):
         self.receivers, self.player = [], None
-        self.context = ControllerContext(node, None, None, None, self, MotionClock(node), None)
+        self.context = ControllerContext(node, None, None, None, self, MotionClock(node), None,
+                                         connected_at=0.0)
 
     def call(self, method, number, *arguments):
         if method is Loop.open_player:
@@ -134,7 +135,7 @@ class Arm:
         self.measured = JointStates(node, 'joint_states', self.parameters, clock)
         self.measured.set_robot(self.robot)
         self.context = ControllerContext(node, None, self.parameters, None, self.servo, clock,
-                                         self.measured)
+                                         self.measured, connected_at=0.0)
         self.controller = kind('c', (joint,), '', self.context)
         self.rest(1.3, start)
 

@@ -1,5 +1,9 @@
 """Stops of an arm that is late, slow or stuck, or without joint_states, on a test clock."""
 
+from concurrent.futures import Future
+from types import SimpleNamespace
+
+from action_msgs.srv import CancelGoal
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
@@ -21,10 +25,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_ik.core import MotionLimits, Robot, Status, straight_motion
 from ros2_ik.core.internals import braking_motion, stopped_within
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import motion_limits, passes_goal
+from ros2_ik.node.controllers import follow_joint_trajectory
+from ros2_ik.node.controllers.controller import ControllerContext, motion_limits, passes_goal
+from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
+    JointTrajectoryController,
     RECEIVE_DELAY,
     seconds_of,
 )
@@ -92,6 +99,16 @@ def test_action_controller_without_control_msgs_is_not_used(monkeypatch):
                            'one.topic': '', 'controllers': ['one']})
     found = RobotControllers(arm.robot, arm.context)
     assert not found.controllers and 'control_msgs is not installed' in found.faults[0]
+
+
+def test_controller_is_unavailable_until_its_subscriber_must_have_been_discovered(monkeypatch):
+    """The first subscriber found may be a recorder."""
+    arm = Arm(monkeypatch, TrajectoryRecorder)
+    one = JointTrajectoryController('c', (JOINT,), '', ControllerContext(
+        arm.context.node, None, arm.parameters, None, arm.servo, arm.context.clock, arm.measured))
+    assert 'still being discovered' in one.unavailable_reason()
+    arm.now += 4.1
+    assert not one.unavailable_reason()
 
 
 @pytest.mark.parametrize('remaining', [0.05, 0.5, 1.2])     # until the end of the motion [s]
@@ -391,6 +408,31 @@ def test_joint_no_longer_published_is_stale_rather_than_a_tracking_error(monkeyp
             break
     assert outcome and outcome.status == Status.ROBOT_STATE_STALE, outcome
     assert f"joint_states of joint '{joints[silent]}' are" in outcome.message
+
+
+@pytest.mark.parametrize('code, moves', [(1, True), (3, False)])
+def test_refused_braking_and_cancel_are_reported(monkeypatch, code, moves):
+    """If the goal has ended meanwhile (code 3), the arm does not move."""
+    responses = [Future() for _ in range(2)]
+    sent = iter(responses)
+    for name, stand_in in {
+            'FollowJointTrajectory': SimpleNamespace(Goal=SimpleNamespace),
+            'JointTolerance': SimpleNamespace,
+            'ActionClient': lambda *_, **__: SimpleNamespace(
+                server_is_ready=lambda: True,
+                send_goal_async=lambda *_, **__: next(sent))}.items():
+        monkeypatch.setattr(follow_joint_trajectory, name, stand_in, raising=False)
+    arm, cancel = Arm(monkeypatch, FollowJointTrajectoryController), Future()
+    execution = arm.start_motion(2.0)
+    responses[0].set_result(SimpleNamespace(
+        accepted=True, get_result_async=Future, cancel_goal_async=lambda: cancel))
+    arm.run(0.5)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    responses[1].set_result(SimpleNamespace(accepted=False))
+    assert execution.supervise() is None
+    cancel.set_result(CancelGoal.Response(return_code=code))
+    message = execution.supervise().message
+    assert 'rejected the trajectory' in message and ('may still move' in message) is moves
 
 
 # -- other clients -----------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from rclpy.node import Node
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.core.internals import braking_motion, braking_on_path, LIMIT_ROUNDING, stopped_within
+from ros2_ik.node.controllers.topics import CONNECTION_TIME
 from ros2_ik.node.servo.messages import ServoOutput
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -48,7 +49,7 @@ class ControllerContext:
     # number of this node's own subscriptions to a command topic, by topic
     own_subscriptions: Counter[str] = field(default_factory=Counter)
     # time by which DDS has found all subscribers (steady clock [s])
-    connected_at: float = 0.0
+    connected_at: float = field(default_factory=lambda: time.monotonic() + CONNECTION_TIME)
 
     def now(self) -> float:
         """Return the time of the motion clock [s]."""

@@ -27,6 +27,7 @@ from sensor_msgs.msg import JointState
 from ros2_ik.core import compile_all, IKError, Scene
 from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.msg import ServoStatus
+from ros2_ik.node.controllers.topics import CONNECTION_TIME
 from ros2_ik.node.servo.commands import COMMAND_TOPICS, read_command
 from ros2_ik.node.servo.follower import Follower
 from ros2_ik.node.servo.messages import FromServo, OFF, ServoOutput, ServoState, SessionRequest
@@ -41,7 +42,6 @@ SERVO_PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
 IDLE_PERIOD = 0.05  # period of the loop with neither session nor player [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
-CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
 # commands are ignored after this time without calls from the node [s]: it may be blocked, and then
 # could not pass on a stop
 NODE_TIMEOUT = 1.0
