@@ -15,7 +15,7 @@ N_DURATIONS = 1000
 # number of durations that are evaluated together
 N_TOGETHER = 50
 # the same for rest points on a path, which are evaluated one by one: a stop must not take 2 ms
-N_PATH_DURATIONS = 150
+N_PATH_DURATIONS = 80
 N_PATH_TOGETHER = 10
 # shortest duration tried for joints at rest [s]
 MIN_DURATION = 0.03
@@ -70,15 +70,16 @@ def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
     At `time` [s] the motion proceeds at `rate` times its planned speed. Braking with duration T
     ends at the motion's position at `time` + `rate` * T / 2. T is the shortest duration for which
     the cubic polynomials from all `states` to this position stay within the velocity and
-    acceleration limits; there is none if the motion would end earlier. The returned motion begins
+    acceleration limits; it may be longer than the rest of the motion. The returned motion begins
     at the first of the `states`.
     """
     position, velocity = np.array([state[:2] for state in states]).swapaxes(0, 1)
     least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION)
-    remaining = motion.duration - time
-    if least >= remaining:
+    # at rate 1, the rest point of a longer time would be the goal, too
+    most = 2 * (motion.duration - time)
+    if least >= most:
         return None
-    tried = np.geomspace(least, remaining, N_PATH_DURATIONS)
+    tried = np.geomspace(least, most, N_PATH_DURATIONS)
     for batch in tried.reshape(-1, N_PATH_TOGETHER):
         ends = np.array([motion.at(each).position for each in time + rate * batch / 2])
         duration = batch[:, None, None]

@@ -195,9 +195,9 @@ def braked(motion: Motion, time: float, at: MotionState, limits: MotionLimits,
         others, reversible = (), (*others, *reversible)
         braking = braking_on_path(motion, time, (at, *reversible), limits, rate) if rate else None
         # From a single state, a joint can be stopped at its bound. From several, this would exceed
-        # acceleration limits; a joint that reverses may pass its bound instead, by up to 2 mrad.
+        # acceleration limits; a joint that reverses may pass its bound instead, by up to 5 mrad.
         if braking and (reversible or _stays_within(braking, bounds)):
-            return braking
+            return None if passes_goal(braking, motion, motion.duration - time) else braking
     braking = braking_motion(motion.joints, at.position, at.velocity, limits, others, reversible)
     if rate and passes_goal(braking, motion, motion.duration - time):
         return None
