@@ -15,13 +15,13 @@ LATE_GEOMETRY = """
 from pathlib import Path
 import sys, time
 from ros2_ik.node import main
-from ros2_ik.node.state.planning_scene import CollisionGeometry
-path, build = Path(sys.argv.pop(1)), CollisionGeometry._build
+from ros2_ik.node.state.planning_scene import GeometryBuilder
+path, build = Path(sys.argv.pop(1)), GeometryBuilder._build
 def late(*arguments):
     while not path.exists():
         time.sleep(0.02)
     return build(*arguments)
-CollisionGeometry._build = late
+GeometryBuilder._build = late
 main()
 """
 

@@ -17,7 +17,7 @@ N_TOGETHER = 50
 # the same for rest points on a path, which are evaluated one by one: a stop must not take 2 ms
 N_PATH_DURATIONS = 80
 N_PATH_TOGETHER = 10
-# shortest duration tried for joints at rest [s]
+# shortest duration tried at low velocities [s]
 MIN_DURATION = 0.03
 # longest duration tried, unless the velocities need more [s]
 MAX_DURATION = 10.0

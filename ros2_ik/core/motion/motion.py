@@ -1,5 +1,6 @@
 """Motions (joint values as functions of time) and the limits of motions."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import math
@@ -67,16 +68,20 @@ class Motion:
     def spline(cls, joints: tuple[str, ...], times: Array, p: Array, v: Array,
                is_curved: bool = True) -> 'Motion':
         """Return the cubic Hermite spline of positions and velocities (k, n) at times (k,) [s]."""
-        # coefficients of t^2 and t^3 in each interval
+        # coefficients (k - 1, 4, n) of 1, t, t^2 and t^3 in each interval
         h = np.diff(times)[:, None]
         slope = np.diff(p, axis=0) / h
-        c2, c3 = (3 * slope - 2 * v[:-1] - v[1:]) / h, (v[:-1] + v[1:] - 2 * slope) / h**2
+        cubics = np.stack([p[:-1], v[:-1], (3 * slope - 2 * v[:-1] - v[1:]) / h,
+                           (v[:-1] + v[1:] - 2 * slope) / h**2], axis=1)
+        begins: list[float] = times[:-1].tolist()
 
         def state(time: float) -> MotionState:
-            k = min(max(int(np.searchsorted(times, time, 'right')) - 1, 0), len(h) - 1)
-            t = time - times[k]
-            return MotionState(p[k] + t * (v[k] + t * (c2[k] + t * c3[k])),
-                               v[k] + t * (2 * c2[k] + 3 * t * c3[k]), 2 * c2[k] + 6 * t * c3[k])
+            k = max(bisect_right(begins, time) - 1, 0)
+            t = time - begins[k]
+            # the powers of t, and their first and second derivatives
+            powers = np.array([[1.0, t, t * t, t * t * t], [0.0, 1.0, 2 * t, 3 * t * t],
+                               [0.0, 0.0, 2.0, 6 * t]])
+            return MotionState(*(powers @ cubics[k]))
         return cls(joints, float(times[-1]), state, is_curved=is_curved)
 
     def select(self, joints: tuple[str, ...]) -> 'Motion':

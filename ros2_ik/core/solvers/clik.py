@@ -7,7 +7,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.solvers.lm import Screw, screw_to
+from ros2_ik.core.solvers.lm import screw_to, ScrewError
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
@@ -65,8 +65,8 @@ class ClosedLoopIK(Solver):
     def _evaluate(self, q: Array) -> tuple[Array, Array]:
         """Return -err and -J of the class docstring; the two signs cancel in the step."""
         err, J = self.rows.hard.evaluate(q)
-        # `Screw` returns the body Jacobian: Jlog6 converts it to the derivative of the logarithm
+        # `ScrewError` returns the body Jacobian: Jlog6 converts it to the logarithm's derivative
         for function, rows in zip(self.rows.hard.functions, self.rows.hard.rows, strict=True):
-            if isinstance(function, Screw):
+            if isinstance(function, ScrewError):
                 J[rows] = pin.Jlog6(pin.exp6(err[rows])) @ J[rows]
         return err[self.rows.rows], J[self.rows.rows]

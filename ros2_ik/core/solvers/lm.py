@@ -100,7 +100,7 @@ class LevenbergMarquardt(Solver):
 
 
 @dataclass(frozen=True, eq=False)
-class Screw(RelativeFunction):
+class ScrewError(RelativeFunction):
     """
     The screw motion from a reference pose T* to a frame, in the axes of the frame, (6,).
 
@@ -211,4 +211,4 @@ def screw_to(target: PoseTarget) -> KinematicFunction:
     """
     if not target.has_unit_weights:
         return target.function
-    return Screw(target.tip, target.function.reference, target.relative_to)
+    return ScrewError(target.tip, target.function.reference, target.relative_to)

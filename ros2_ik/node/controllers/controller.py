@@ -14,7 +14,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
-from ros2_ik.core.internals import braking_motion, braking_on_path, LIMIT_ROUNDING, stopped_within
+from ros2_ik.core.internals import braking_motion, braking_on_path, stopped_within
 from ros2_ik.node.controllers.topics import CONNECTION_TIME
 from ros2_ik.node.servo.messages import ServoOutput
 from ros2_ik.node.state.joint_states import JointStates
@@ -194,22 +194,12 @@ def braked(motion: Motion, time: float, at: MotionState, limits: MotionLimits,
         # on a curve, a joint may have opposite velocities in these states: let joints reverse
         others, reversible = (), (*others, *reversible)
         braking = braking_on_path(motion, time, (at, *reversible), limits, rate) if rate else None
-        # From a single state, a joint can be stopped at its bound. From several, this would exceed
-        # acceleration limits; a joint that reverses may pass its bound instead, by up to 5 mrad.
-        if braking and (reversible or _stays_within(braking, bounds)):
+        if braking:
             return None if passes_goal(braking, motion, motion.duration - time) else braking
     braking = braking_motion(motion.joints, at.position, at.velocity, limits, others, reversible)
     if rate and passes_goal(braking, motion, motion.duration - time):
         return None
     return stopped_within(braking, bounds)
-
-
-def _stays_within(motion: Motion, bounds: tuple[Array, Array]) -> bool:
-    """Return whether sampled positions of a motion are within bounds (lower, upper; (n,) each)."""
-    sampled = np.array([motion.at(time).position for time in np.linspace(
-        0.0, motion.duration, N_PATH_SAMPLES)])
-    return bool(((sampled > bounds[0] - LIMIT_ROUNDING)
-                 & (sampled < bounds[1] + LIMIT_ROUNDING)).all())
 
 
 def passes_goal(braking: Motion, motion: Motion, remaining: float) -> bool:

@@ -19,7 +19,8 @@ from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
-MIN_INTERVAL = 1e-3   # minimum time before the first and before the last point [s]
+# minimum time from the start of a braking trajectory to its first point, and between points [s]
+MIN_INTERVAL = 1e-3
 # time between two points of a trajectory [s]; at the default limits, the controller's quintic
 # interpolation then stays within 1e-5 rad of the motion
 POINT_PERIOD = 0.03

@@ -117,10 +117,6 @@ class IKEndpoint(Endpoint):
             self.current_state.start(robot, request.seed, frozenset(problem.joint_names))
             prepared.path = _path_search(message, problem, parameters)
         if message.execute:
-            known = self.current_state.known_values(robot)
-            prepared.notes += [
-                f"no joint_states of joint '{name}': checks use its position in the seed"
-                for name in request.seed if name not in known and name not in active]
             for name in sorted(active | prepared.required_joints):
                 if contradiction := self.joint_states.contradiction_text(name):
                     raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
@@ -200,7 +196,7 @@ class IKEndpoint(Endpoint):
             problem.group or '', request.avoid_collisions,
             # adds the request's attached objects and allowed collisions to the node's scene
             partial(checker.scene.rebased, prepared.node_scene) if checker else None,
-            stops, requester, cancel_reason=cancel_reason, assumed=request.seed,
+            stops, requester, cancel_reason=cancel_reason,
             max_joint_change=request.options.max_joint_change or {}, path_motion=path_motion))
         set_status(answer, outcome.status, f'{answer.message}; {outcome.message}')
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
@@ -265,7 +261,7 @@ def _path_search(message: ComputeIK.Request, problem: IKProblem,
     if problem.costs:
         raise invalid('straight: costs are not supported; valid: constraints')
     limits = scaled_limits(motion_limits(problem.robot, problem.joint_names, parameters),
-                           parameters.velocity_scaling, parameters)
+                           parameters.velocity_scaling, parameters.acceleration_scaling)
     timeout = message.timeout.sec + message.timeout.nanosec * 1e-9
     return PathSearch(
         problem, [problem.targets[0].transform], limits, message.tip_speed or MAX_TIP_SPEED,

@@ -76,10 +76,8 @@ class MoveItPath(IKEndpoint):
         velocity, acceleration = (checked_scaling(
             getattr(request, name := f'max_{kind}_scaling_factor'), parameters, kind, name)
             for kind in ('velocity', 'acceleration'))
-        limits = motion_limits(problem.robot, problem.joint_names, parameters)
-        # `scaled_limits` multiplies by parameter acceleration_scaling: cancel this factor
-        limits = limits.scaled(acceleration=acceleration / parameters.acceleration_scaling)
-        return scaled_limits(limits, velocity, parameters)
+        return scaled_limits(motion_limits(problem.robot, problem.joint_names, parameters),
+                             velocity, acceleration)
 
     def _poses(self, request: GetCartesianPath.Request, problem: IKProblem,
                scene: Scene) -> list[Array]:

@@ -47,7 +47,6 @@ class MotionRequest:
     - `requester`: the service or action that requested the motion, for the log and for errors.
     - `velocity_scaling`: 0 means the parameter velocity_scaling.
     - `cancel_reason`: polled until the end; returns a reason to stop, or ''.
-    - `assumed`: positions of joints without joint_states, for the collision check.
     - `max_joint_change`: maximum distance from start to goal for each joint [rad, m].
     - `path_motion`: motion from the current state to `joints`; None means straight in joint space.
     """
@@ -61,7 +60,6 @@ class MotionRequest:
     requester: str = ''
     velocity_scaling: float = 0.0
     cancel_reason: Callable[[], str] = lambda: ''
-    assumed: Mapping[str, Any] = field(default_factory=dict)
     max_joint_change: Mapping[str, float] = field(default_factory=dict)
     path_motion: Motion | None = None
 

@@ -14,7 +14,7 @@ from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest, Outcome
-from ros2_ik.node.motion.path_checks import blocked, CHECK_SLICE, PathChecks
+from ros2_ik.node.motion.path_checks import blocked_outcome, CHECK_SLICE, PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import PlanningScene
@@ -218,7 +218,7 @@ class MotionExecutor:
                 await self._context.pause(0.0)
                 self._check(execution.request)
             if check.collision:
-                return blocked(check.collision, execution)
+                return blocked_outcome(check.collision, execution)
         # meanwhile the motion may have been stopped, or the joints may have moved
         self._check(execution.request)
         self._rest(execution)

@@ -61,14 +61,11 @@ class PathChecks:
         first = dict(zip(execution.joints, motion.at(0.0).position.tolist(), strict=True))
         # joints that are not part of the motion, but move bodies that are checked
         others = checker.moving_joints - set(execution.joints)
-        known = self._state.known_values(execution.robot)
-        assumed = {name: value for name, value in execution.request.assumed.items()
-                   if name in others and name not in known}
-        if unknown := sorted(others - assumed.keys() - known.keys()):
+        if unknown := sorted(others - self._state.known_values(execution.robot).keys()):
             raise RequestError(
                 Status.ROBOT_STATE_STALE, f"the position of joint '{unknown[0]}' is unknown, so "
-                'the path cannot be checked for collisions (avoid_collisions: false moves without '
-                'a check)')
+                'the path cannot be checked for collisions: publish its joint_states '
+                '(avoid_collisions: false moves without a check)')
         for name in sorted(others):
             if contradiction := self._context.joint_states.contradiction_text(name):
                 raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
@@ -77,13 +74,15 @@ class PathChecks:
                 Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"
                 f"{min(taken)}', and a path can be checked only while all other joints "
                 'are at rest; repeat the request later (or with avoid_collisions: false)')
-        start = self._state.start(execution.robot, assumed | first, frozenset(), checked=others)
+        # a free base moves all that is checked: its pose must not be stale
+        base = others & {execution.robot.base_joint}
+        start = self._state.start(execution.robot, first, base, checked=others)
         execution.notes = [*start.notes, *self._scene.left_out]
         resolution = self._context.parameters.path_resolution
         return PathCollisionCheck(checker, motion, start.q, resolution)
 
 
-def blocked(found: PathCollision, execution: MotionExecution) -> Outcome:
+def blocked_outcome(found: PathCollision, execution: MotionExecution) -> Outcome:
     """Return the outcome for a collision at the start, at the goal or in between."""
     status, where = {
         0.0: (Status.START_STATE_IN_COLLISION, 'the robot is in contact at its current state '

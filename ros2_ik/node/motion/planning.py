@@ -84,7 +84,7 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     if (path := execution.request.path_motion) is not None:
         motion = _along(execution, path, start, np.array(goal), parameters)
     else:
-        limits = scaled_limits(execution.limits, scaling, parameters)
+        limits = scaled_limits(execution.limits, scaling, parameters.acceleration_scaling)
         try:
             motion = straight_motion(robot, joints, start, goal, limits)
         # the goal is valid (`read_goal`), so the start is not
@@ -104,14 +104,14 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     return motion
 
 
-def scaled_limits(limits: MotionLimits, scaling: float, parameters: Parameters) -> MotionLimits:
+def scaled_limits(limits: MotionLimits, velocity: float, acceleration: float) -> MotionLimits:
     """
-    Return the scaled limits of a motion.
+    Return the limits of a motion, scaled by the factors `velocity` and `acceleration`.
 
     These are a little lower than requested, since a controller that interpolates between points
     exceeds the planned velocities and accelerations.
     """
-    limits = limits.scaled(scaling * VELOCITY_HEADROOM, parameters.acceleration_scaling)
+    limits = limits.scaled(velocity * VELOCITY_HEADROOM, acceleration)
     # keep at least half of the acceleration limit, even with a very high jerk limit
     most = limits.acceleration
     return replace(limits, acceleration=np.maximum(

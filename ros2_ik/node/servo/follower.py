@@ -42,7 +42,8 @@ HALT_FRACTION = 0.02    # fraction of the commanded velocity below which the arm
 GAIN = 8.0          # of the pose task [1/s]
 # fraction of the tip's maximum velocity to aim at, since curved paths are longer than their chord
 TIP_HEADROOM = 0.99
-# singular value below which directions are damped, so that a pose task comes to rest [m/rad]
+# singular value below which directions are damped [m/rad]; undamped, an arm near a singularity
+# would oscillate instead of coming to rest
 DAMPING = 0.05
 REST_VELOCITY = 1e-6    # velocity below which a joint is at rest [rad/s, m/s]
 MIN_GRADIENT = 1e-9  # gradient below which servoed joints do not change a distance [m/rad, m/m]

@@ -187,7 +187,7 @@ class JointStates:
         factor = self.parameters.joint_state_speed
         nan, contradicts = dict[str, float](), list[str]()
         for name, position in zip(names, positions, strict=True):
-            if not abs(position) < MAX_POSITION:    # fails for NaN, too
+            if not abs(position) < MAX_POSITION:    # rejects NaN, too
                 nan[name] = position
                 continue
             self.newest = reading = Reading(position, stamp, received)

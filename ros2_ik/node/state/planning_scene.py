@@ -45,7 +45,7 @@ Done = Callable[[Scene | Exception], None]
 T = TypeVar('T')
 
 
-class CollisionGeometry:
+class GeometryBuilder:
     """
     Creates the collision geometry of the current robot, in background threads.
 
@@ -133,7 +133,7 @@ class PlanningScene:
     def __init__(self, parameters: Parameters, state: CurrentState, transforms: Transforms,
                  log: RcutilsLogger, post: Callable[..., object], wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
-        self.geometry = CollisionGeometry((parameters.meshes, parameters.missing_meshes), log)
+        self.geometry = GeometryBuilder((parameters.meshes, parameters.missing_meshes), log)
         self._log = log
         self.on_change: Callable[[SceneState], None] = lambda known: None
         self._post, self._wait = post, wait
