@@ -34,11 +34,11 @@ def scene_markers(scene: Scene) -> MarkerArray:
     header = Header(frame_id=scene.robot.root_frame)
     markers = [Marker(header=header, action=Marker.DELETEALL)]
     for item in scene.objects.values():
-        markers += _markers(item, header, item.drawn_color, item.id)
+        markers += _markers(item, header, item.drawn_color(), item.id)
     # the ids of a world object and an attached object may be equal
     for body in scene.attached.values():
-        markers += _markers(body.object, Header(frame_id=body.link), body.drawn_color,
-                            f'{body.id} (attached)')
+        markers += _markers(body.object, Header(frame_id=body.link),
+                            body.object.drawn_color(attached=True), f'{body.id} (attached)')
     return MarkerArray(markers=markers)
 
 

@@ -80,10 +80,11 @@ def drawn_object(item: SceneObject, color: Color) -> list[tuple[Surface, pin.SE3
 def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, pin.SE3, Color]]:
     """Yield objects, their poses in the root frame at q (nq,), and their colours with alpha."""
     for item in scene.objects.values():
-        yield item, item.pose, item.drawn_color
+        yield item, item.pose, item.drawn_color()
     at = Configuration(scene.robot, q)
     for body in scene.attached.values():
-        yield body.object, at.placement(body.link) * body.object.pose, body.drawn_color
+        item = body.object
+        yield item, at.placement(body.link) * item.pose, item.drawn_color(attached=True)
 
 
 def touched_names(contacts: Sequence[Contact]) -> set[str]:

@@ -72,7 +72,7 @@ def test_drawn_links_are_at_the_poses_of_yourdfpy():
 def test_objects_are_drawn_in_their_colours_and_attached_objects_at_the_hand():
     robot = Robot.load('panda')
     scene = load_scene('table', robot)
-    drawn = drawn_object(scene.objects['table'], scene.objects['table'].drawn_color)
+    drawn = drawn_object(scene.objects['table'], scene.objects['table'].drawn_color())
     assert len(drawn) == 5 and drawn[0][0].color == (0.72, 0.53, 0.34)
     from ros2_ik.core import Configuration, SceneObject
     scene_with_tool = scene.attach(SceneObject('tool', [Box([0.1, 0.1, 0.1])]), 'panda_hand')

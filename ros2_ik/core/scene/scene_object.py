@@ -117,13 +117,9 @@ class SceneObject:
         if self.id == OCTOMAP and not all(isinstance(p.shape, OcTree) for p in self.parts):
             raise InvalidSceneError(f"the id '{OCTOMAP}' is reserved for an octree")
 
-    @property
-    def drawn_color(self) -> tuple[float, ...]:
-        """The colour in which to draw the object in the world."""
-        return self.color_or(WORLD_COLOR)
-
-    def color_or(self, default: tuple[float, ...]) -> tuple[float, ...]:
-        """Return the colour; `default` if there is none, or if its alpha is 0."""
+    def drawn_color(self, attached: bool = False) -> tuple[float, ...]:
+        """Return the colour; a default one if there is none, or if its alpha is 0."""
+        default = ATTACHED_COLOR if attached else WORLD_COLOR
         return self.color if self.color and self.color[3] > 0 else default
 
     def with_pose(self, pose: Pose) -> 'SceneObject':
@@ -169,11 +165,6 @@ class AttachedObject:
     def id(self) -> str:
         """Id of the object."""
         return self.object.id
-
-    @property
-    def drawn_color(self) -> tuple[float, ...]:
-        """The colour in which to draw the object."""
-        return self.object.color_or(ATTACHED_COLOR)
 
 
 def as_parts(parts: object, what: str) -> tuple[ShapeInstance, ...]:
