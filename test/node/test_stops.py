@@ -123,18 +123,21 @@ def test_stop_does_not_overshoot_the_goal(arm, remaining):
     assert execution.supervise().status == Status.PREEMPTED
 
 
-@pytest.mark.parametrize('late', [0.2, 0.5])
-def test_late_arm_brakes_from_its_measured_state(jtc_arm, late):
-    """Braking from the command would end farther away."""
+@pytest.mark.parametrize(('after', 'late', 'response'), [
+    (0.4, 0.2, 0.0), (0.4, 0.5, 0.0), (0.8, 0.2, 0.3)])
+def test_late_arm_brakes_from_its_measured_state(jtc_arm, after, late, response):
+    """Braking from the command would end farther away; the controller may respond late, too."""
+    jtc_arm.controller.receive_delay += response
     execution = jtc_arm.start_motion(2.6)
-    jtc_arm.run(0.4 + late, late)
+    jtc_arm.run(after + late, late)
     x, v = (float(values[0]) for values in jtc_arm.controller.commanded(jtc_arm.now - late)[:2])
     execution.stop(Status.PREEMPTED, 'stopped')
     end, seconds = jtc_arm.trajectory_end()
     shortest = v**2 / 2 / MAX_ACCELERATION
-    assert x + shortest < end < x + 1.5 * shortest + 0.08
-    braking = CubicHermiteSpline([0, seconds], [x, end], [v, 0])
-    assert np.abs(braking([0, seconds], 2)).max() < MAX_ACCELERATION * 1.01
+    assert x + shortest < end < x + 1.5 * shortest + 0.08 + 2 * response * v
+    for start in (x, x + response * v):
+        braking = CubicHermiteSpline([0, seconds], [start, end], [v, 0])
+        assert np.abs(braking([0, seconds], 2)).max() < MAX_ACCELERATION * 1.01
 
 
 @pytest.mark.parametrize('sag', [0.002, 0.005, 0.009])

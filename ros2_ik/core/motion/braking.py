@@ -14,7 +14,7 @@ from ros2_ik.core.motion.motion import Motion, MotionLimits, MotionState
 N_DURATIONS = 1000
 # number of durations that are evaluated together
 N_TOGETHER = 50
-# the same for rest points on a path, which are evaluated one by one: a stop must not take 2 ms
+# the same for rest points on a path; fewer, because these points are evaluated one by one
 N_PATH_DURATIONS = 80
 N_PATH_TOGETHER = 10
 # shortest duration tried at low velocities [s]
@@ -65,13 +65,14 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
 def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
                     limits: MotionLimits, rate: float = 1.0) -> Motion | None:
     """
-    Return a braking motion to a position ahead on the path of a motion, or None.
+    Return a braking motion to a position ahead on the path of a motion.
 
     At `time` [s] the motion proceeds at `rate` times its planned speed. Braking with duration T
     ends at the motion's position at `time` + `rate` * T / 2. T is the shortest duration for which
     the cubic polynomials from all `states` to this position stay within the velocity and
-    acceleration limits; it may be longer than the rest of the motion. The returned motion begins
-    at the first of the `states`.
+    acceleration limits. A T longer than the rest of the motion shows that the motion should end at
+    its goal (see `passes_goal`). Returns None if there is no such T. The returned motion begins at
+    the first of the `states`.
     """
     position, velocity = np.array([state[:2] for state in states]).swapaxes(0, 1)
     least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION)

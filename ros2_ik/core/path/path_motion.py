@@ -26,10 +26,13 @@ from ros2_ik.core.status import Status
 
 # added to joint derivatives w.r.t. the path length, to avoid division by zero [rad/m, 1]
 MIN_DERIVATIVE = 1e-12
-# time between two points [s]; the error of quintic interpolation is then below 1e-5 rad
+# time between two points of `TimedPath` [s]
 PERIOD = 0.03
-# number of points above which the period is increased
+# number of points above which this time is increased
 MAX_POINTS = 300
+# number of points in half of the time in which the tool reaches its speed; with fewer points, cubic
+# interpolation exceeds the speed limit
+RAMP_POINTS = 4
 # largest difference between elements of two poses (4, 4) that count as equal [m, 1]
 POSE_TOLERANCE = 1e-6
 
@@ -115,6 +118,10 @@ def _limits_along(spline: 'scipy.interpolate.CubicSpline', limits: MotionLimits,
     left = limits.jerk - third * v**3
     a = min(((limits.acceleration - second * v**2) / first).min(), (left / (6 * second * v)).min())
     j = ((left - 3 * second * v * a) / first).min()
+    # with these limits, the tool reaches its speed in 2 * ramp [s]
+    ramp = RAMP_POINTS * max(PERIOD, (spline.x[-1] - spline.x[0]) / (v * MAX_POINTS))
+    a = min(a, v / ramp)
+    j = min(j, a / ramp)
     return MotionLimits(*(np.array([value]) for value in (v, a, j)))
 
 

@@ -230,7 +230,7 @@ class JointTrajectoryController(Controller):
         else:
             at, speed = measured, float(np.linalg.norm(measured.velocity))
             # the joints move on until the controller receives the message
-            others = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity)]
+            others = [at._replace(position=at.position + self.receive_delay * at.velocity)]
             # If the joints move on the path, the controller is slow, and its command is near the
             # joints. In all other cases the controller may start at its last command.
             if speed and np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE:

@@ -46,7 +46,7 @@ from ros2_ik.node.workers.pool import OnProgress, UnansweredError
 from ros2_ik.node.workers.serve import AnySearch
 from ros2_ik.srv import ComputeIK
 
-BOUND_NOTE = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
+BOUND_NOTE = 'max_joint_change is parameter max_jump, since the request sets none and has execute'
 MAX_PENDING = 64        # maximum number of open searches in the workers
 # CPU time of a search before it is sent to a worker [s]; sending takes longer than this time
 SEARCH_SLICE = 0.002
@@ -66,6 +66,7 @@ class PreparedRequest(World):
     - `path`: the search for the straight path to the target, whose end is the solution; None
       without `straight`.
     - `newest`: the best solution in the worker's last report, or the final solution.
+    - `has_default_bound`: whether parameter max_jump bounds the joint changes.
     - `phase`: the field `phase` of the action's feedback.
     """
 
@@ -75,7 +76,7 @@ class PreparedRequest(World):
         self.request, self.node_scene, self.execute, self._state = request, scene, execute, state
         self.path: PathSearch | None = None
         self.newest: IKSolution | None = None
-        self.phase = 'searching'
+        self.phase, self.has_default_bound = 'searching', False
         self.search = prepare(request, self)
 
     def start(self, request: IKRequest, active: frozenset[str], required: frozenset[str],
@@ -112,6 +113,7 @@ class IKEndpoint(Endpoint):
         tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
         prepared.notes = [*tips, *prepared.notes]
+        prepared.has_default_bound = message.execute and not message.max_joint_change
         # a straight path starts at the seed, so the joints that move need known positions
         if message.straight:
             self.current_state.start(robot, request.seed, frozenset(problem.joint_names))
@@ -180,7 +182,7 @@ class IKEndpoint(Endpoint):
         solution, path_motion = await self._search(prepared)
         prepared.newest = solution
         notes, problem = prepared.notes, prepared.search.problem
-        if prepared.execute and not solution.success and 'max_joint_change' in solution.message:
+        if prepared.has_default_bound and 'max_joint_change' in solution.message:
             notes = [BOUND_NOTE, *notes]
         head = self.header(prepared.robot.root_frame)
         fill_answer(answer, solution, problem, head, notes)
@@ -276,11 +278,13 @@ def _end_of_path(search: PathSearch, found: TimedPath) -> tuple[IKSolution, Moti
     q[problem.active.indices] = found.states[-1, 0]
     # a search that starts at the end of the path, without restarts, only checks that end
     check = Search(problem, [q], allow_restarts=False)
+    seconds = time.monotonic() - search.budget.started
     if found.status is not Status.SUCCESS:
         check.budget.cancel = lambda: True
-        return replace(check.solution(), status=found.status, message=found.message), None
+        return replace(check.solution(), status=found.status, message=found.message,
+                       seconds=seconds), None
     check.run()
-    solution = check.solution()
+    solution = replace(check.solution(), seconds=seconds)
     if solution.success:
         change = largest_change(problem.active.joints, problem.start, q)
         solution = replace(solution, message=f'{found.message}; largest joint change {change}')

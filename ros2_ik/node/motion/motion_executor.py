@@ -71,7 +71,11 @@ class MotionExecutor:
                 throttle_duration_sec=60.0)
 
     def stop(self, status: Status, reason: str) -> int:
-        """Stop all motions and the servo; return the number of those that move, or that brake."""
+        """
+        Stop all motions; return their number, with those that wait or brake, and a moving servo.
+
+        The servo ends when it finds `stops` changed, within 20 ms.
+        """
         self.stops += 1
         for execution in self._executions:
             execution.stop(status, reason)

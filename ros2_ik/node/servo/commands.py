@@ -35,7 +35,7 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
     if not -timeout <= age < timeout:
         raise invalid(f'a command is {age:.3g} s old (below 0: its stamp is in the future); '
                       f'parameter servo_command_timeout allows {timeout:g} s')
-    return Command(value, now + timeout - age)
+    return Command(value, now + timeout - max(age, 0.0))
 
 
 def _pose(message: PoseStamped, follower: Follower) -> Array:

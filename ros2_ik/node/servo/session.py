@@ -59,6 +59,7 @@ class Session:
             SpeedScaling(context.node, f'{output.topic.rpartition("/")[0]}/controller_state',
                          partial(self._repeat, topic))
             for output, topic in self._outputs if output.ahead]
+        # beside a stream, which takes no look-ahead, trajectories have none either
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.has_tracking_fault, self._hold_pending = False, False
         self._knots = deque[Knot]()
@@ -318,7 +319,7 @@ class Session:
         """Return the commanded state at a time of the motion clock [s]."""
         # extrapolate the previous knot by one step at most
         at = round(moment * 1e9)
-        k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
+        k = bisect_right(self._knots, at, key=lambda knot: knot.time) - 1
         time_at, position, velocity = self._knots[max(k, 0)]
         ahead = min(max((at - time_at) * 1e-9, 0.0), self.dt)
         return MotionState(position + ahead * velocity, velocity, np.zeros(len(velocity)))
