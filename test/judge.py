@@ -77,7 +77,9 @@ class Limits:
 
 
 class FileJudge(Limits):
-    """Forward kinematics by yourdfpy, for fixed bases."""
+    """Forward kinematics by yourdfpy, for fixed bases; computed once for equal joint values."""
+
+    _at = None
 
     def __init__(self, text):
         super().__init__(text)
@@ -91,7 +93,9 @@ class FileJudge(Limits):
 
     def transform(self, joints, frame, relative_to=None):
         """Return the pose of a link at joint values by name, (4, 4)."""
-        self.urdf.update_cfg({name: joints[name] for name in self.urdf.actuated_joint_names})
+        if joints != self._at:
+            self._at = dict(joints)
+            self.urdf.update_cfg({name: joints[name] for name in self.urdf.actuated_joint_names})
         return self.urdf.get_transform(frame, relative_to or self.urdf.base_link)
 
 

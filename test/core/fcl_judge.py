@@ -145,23 +145,7 @@ class Tree:
                     if link.get('name') not in self._above)
 
 
-class CachedFrames(FileJudge):
-    """yourdfpy's forward kinematics, cached for many links at the same joint values."""
-
-    _at = None
-
-    def transform(self, joints, frame, relative_to=None):
-        """Return the pose of a link at joint values by name, (4, 4)."""
-        if joints != self._at:
-            self._at = dict(joints)
-            self.urdf.update_cfg({name: joints[name] for name in self.urdf.actuated_joint_names})
-        return self.urdf.get_transform(frame, relative_to or self.urdf.base_link)
-
-
-@lru_cache(maxsize=8)
-def cached_frames(urdf):
-    """Return the frames of a robot, cached."""
-    return CachedFrames(urdf)
+cached_frames = lru_cache(maxsize=8)(FileJudge)     # by the URDF
 
 
 class FclJudge:
