@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from rclpy.logging import get_logger
+from servo_harness import FRAMES, TIP
 from small_arm import small_arm
 from small_robots import joint, urdf
 
@@ -31,29 +32,11 @@ from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.joint_states import Reading
 from ros2_ik.srv import SwitchServo
 
-TIP = 'panda_hand_tcp'
 DT, FOREVER = 0.004, 1e9     # period of the servo, and deadline of a command [s]
 HOME = np.array([0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398])
 VELOCITY, ACCELERATION = np.full(7, 0.5), np.full(7, 1.5)     # limits [rad/s, rad/s^2]
 PARAMETERS = SimpleNamespace(servo_linear_velocity=0.25, servo_angular_velocity=0.8,
                              servo_margin=0.01, servo_rate=1 / DT)
-
-
-@pytest.fixture(scope='module')
-def robot():
-    return Robot.load('panda')
-
-
-@pytest.fixture(scope='module')
-def tip_of(robot):
-    """Return a function: the pose of the tip (SE3) at arm positions, by Pinocchio alone."""
-    model = pin.buildModelFromXML(robot.urdf)
-    data, frame = model.createData(), model.getFrameId(TIP)
-
-    def tip(arm):
-        pin.framesForwardKinematics(model, data, np.concatenate([arm, np.zeros(model.nq - 7)]))
-        return data.oMf[frame].copy()
-    return tip
 
 
 def make_follower(robot, mode, tip, joints, q, max_velocity, scene=None, dimensions=(True,) * 6):
@@ -100,10 +83,10 @@ class Run:
 
 
 @pytest.mark.parametrize('seed', range(3))
-def test_random_commands_keep_all_limits(robot, seed):
+def test_random_commands_keep_all_limits(panda, seed):
     random = np.random.default_rng(seed)
     for mode in ('twist', 'joint', 'pose'):
-        run = Run(robot, mode)
+        run = Run(panda, mode)
         for _ in range(12):
             if mode == 'pose':
                 value = judge.pose(random.uniform((-0.9, -0.9, -0.2), (0.9, 0.9, 1.2)),
@@ -121,11 +104,11 @@ def translation(x, y, z):
     return pin.SE3(np.eye(3), np.array([x, y, z]))
 
 
-def test_status_names_the_obstacle_that_a_resting_arm_avoids(robot, tip_of):
+def test_status_names_the_obstacle_that_a_resting_arm_avoids(panda):
     """The arm yields to a moving wall. Past defect: the status was that the arm brakes."""
     y = 0.25
     # above z = 0.4 m, beside the hand only
-    run = Run(robot, 'twist', scene=Scene(robot).add(SceneObject(
+    run = Run(panda, 'twist', scene=Scene(panda).add(SceneObject(
         'wall', [Box([1.5, 0.05, 1.5])], translation(0.4, y, 1.15))))
     for _ in range(85):
         y -= 0.07 * 5 * DT
@@ -137,19 +120,19 @@ def test_status_names_the_obstacle_that_a_resting_arm_avoids(robot, tip_of):
     assert messages and all(
         text.startswith('moves away from an obstacle: ') and "'wall'" in text
         for text in messages), messages
-    tips = np.array([tip_of(arm).translation for arm in run.arm])
+    tips = np.array([FRAMES.tip(arm).translation for arm in run.arm])
     assert np.linalg.norm(np.diff(tips, axis=0), axis=1).max() / DT < 0.26
 
 
-def test_arm_between_closing_walls_does_not_oscillate(robot):
+def test_arm_between_closing_walls_does_not_oscillate(panda):
     """Past defect: the velocity changed its sign from step to step."""
     def walls(gap):
         return {name: translation(0.307, side * (gap / 2 + 0.1), 0.5)
                 for name, side in (('right', -1), ('left', 1))}
-    speed, gap, scene = 0.05, 0.3, Scene(robot)
+    speed, gap, scene = 0.05, 0.3, Scene(panda)
     for name, pose in walls(gap).items():
         scene = scene.add(SceneObject(name, [Box([0.3, 0.2, 0.3])], pose))
-    run = Run(robot, 'twist', scene=scene)
+    run = Run(panda, 'twist', scene=scene)
     while gap > 0.06:
         gap -= 2 * speed * 5 * DT
         run.follower.move_objects(walls(gap), {
@@ -162,11 +145,11 @@ def test_arm_between_closing_walls_does_not_oscillate(robot):
     assert (np.abs(np.diff(v, axis=0)).max(axis=1) > 0.4).sum() < 20
 
 
-def test_arm_rests_at_an_unreachable_target(robot, tip_of):
+def test_arm_rests_at_an_unreachable_target(panda):
     for offset in ((1.0, 0, 0), (-0.3, 0, -0.3)):
-        goal = tip_of(HOME).homogeneous
+        goal = FRAMES.tip(HOME).homogeneous
         goal[:3, 3] += offset
-        run = Run(robot, 'pose').follow(goal, 16.0)
+        run = Run(panda, 'pose').follow(goal, 16.0)
         _, v = run.assert_limits()
         last = v[-round(3.0 / DT):]
         signs = np.sign(np.where(np.abs(last) > 1e-3, last, 0))
@@ -174,23 +157,23 @@ def test_arm_rests_at_an_unreachable_target(robot, tip_of):
         assert np.abs(last).max() < 0.02
 
 
-def test_zero_twist_brakes_like_no_command(robot):
+def test_zero_twist_brakes_like_no_command(panda):
     """Past defect: joints braked independently, so the tip left its line by millimetres."""
     ends = []
     for value in (None, np.zeros(6)):
-        run = Run(robot, 'twist')
+        run = Run(panda, 'twist')
         run.follow([0.2, 0, 0, 0, 0, 0], 0.5)
         run.follow(value, 0.5)
         ends.append(run.arm[-1])
     np.testing.assert_array_equal(*ends)
 
 
-def test_twist_moves_into_a_singularity_and_back_out(robot, tip_of):
-    run = Run(robot, 'twist').follow([0.2, 0, 0.1, 0, 0, 0], 8.0)
-    singular = tip_of(run.arm[-1]).translation
+def test_twist_moves_into_a_singularity_and_back_out(panda):
+    run = Run(panda, 'twist').follow([0.2, 0, 0.1, 0, 0, 0], 8.0)
+    singular = FRAMES.tip(run.arm[-1]).translation
     assert any('singularity' in step.message for step in run.steps)
     run.follow([-0.2, 0, -0.1, 0, 0, 0], 4.0)
-    back = tip_of(run.arm[-1]).translation - singular
+    back = FRAMES.tip(run.arm[-1]).translation - singular
     assert np.linalg.norm(back) > 0.1 and back @ (-0.2, 0, -0.1) > 0
     run.assert_limits()
 
@@ -284,14 +267,13 @@ def test_status_names_the_reason_if_four_joints_cannot_follow_a_twist():
                for text in messages)
 
 
-def test_twist_into_a_wall_halts_with_its_name_and_a_twist_along_it_moves_on(robot, tip_of):
-    wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(np.eye(3), np.array(
-        [0.3, 0.3, 0.5])))
-    run = Run(robot, 'twist', scene=Scene(robot).add(wall)).follow([0.1, 0.15, 0, 0, 0, 0], 2.5)
+def test_twist_into_a_wall_halts_with_its_name_and_a_twist_along_it_moves_on(panda):
+    wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], translation(0.3, 0.3, 0.5))
+    run = Run(panda, 'twist', scene=Scene(panda).add(wall)).follow([0.1, 0.15, 0, 0, 0, 0], 2.5)
     assert "'wall'" in run.steps[-1].message and run.steps[-1].code in (4, 5)
 
     def speed():
-        steps = [tip_of(arm).translation for arm in run.arm[-100:]]
+        steps = [FRAMES.tip(arm).translation for arm in run.arm[-100:]]
         return (steps[-1] - steps[0]) / (99 * DT)
     assert np.abs(speed()).max() < 0.02
     run.follow([0.1, 0, 0, 0, 0, 0], 1.0)
@@ -328,10 +310,10 @@ def test_velocity_of_an_object_depends_only_on_its_own_moves():
         assert sorted(velocities.at(now + later, ('fast', 'slow'))) == left
 
 
-def test_attached_object_loses_its_velocity(robot, monkeypatch):
+def test_attached_object_loses_its_velocity(panda, monkeypatch):
     """With its old velocity, the arm would avoid an object that moves with the arm."""
-    scene, velocities = Scene(robot).add(SceneObject('peg', [Sphere(0.02)])), ObjectVelocities()
-    follower = Run(robot, 'joint', scene=scene).follower
+    scene, velocities = Scene(panda).add(SceneObject('peg', [Sphere(0.02)])), ObjectVelocities()
+    follower = Run(panda, 'joint', scene=scene).follower
     session = SimpleNamespace(follower=follower, _velocities=velocities)
     for now in (1.0, 1.1):
         monkeypatch.setattr('time.monotonic', lambda now=now: now)
