@@ -62,33 +62,26 @@ def test_velocity_limit_is_the_smaller_of_urdf_and_parameter(urdf, parameter, ex
     assert motion_limits(robot, ['turn'], parameters).velocity.tolist() == [expected]
 
 
-def test_controller_that_shares_a_joint_with_another_is_not_used(monkeypatch):
+@pytest.mark.parametrize(('topic', 'used'), [('', ['one', 'three']), ('/commands', ['one'])])
+def test_controller_that_shares_joints_or_its_topic_is_not_used(monkeypatch, topic, used):
+    """Both controllers would follow each command on a shared topic."""
     arm = Arm(monkeypatch, TrajectoryRecorder)
     groups = {'one': 'arm', 'two': '', 'three': 'hand'}
     for name, group in groups.items():
         arm.parameters.update({f'{name}.kind': 'joint_trajectory', f'{name}.group': group,
-                               f'{name}.topic': ''})
+                               f'{name}.topic': topic})
     arm.parameters['controllers'] = list(groups)
-    found = RobotControllers(arm.robot, arm.context)
-    assert [c.name for c in found.controllers] == ['one', 'three']
-    assert found.choose(['panda_finger_joint1']) == found.controllers[1:]
-    with pytest.raises(RequestError, match="'two' is not used: it has joints of controller 'one'"):
-        found.choose(['elsewhere'])
-
-
-def test_controller_that_shares_its_topic_with_another_is_not_used(monkeypatch):
-    """Both controllers would follow each command."""
-    arm = Arm(monkeypatch, TrajectoryRecorder)
-    for name, group in {'one': 'arm', 'two': 'hand'}.items():
-        arm.parameters.update({f'{name}.kind': 'joint_trajectory', f'{name}.group': group,
-                               f'{name}.topic': '/commands'})
-    arm.parameters['controllers'] = ['one', 'two']
     monkeypatch.setattr(arm.context.node, 'destroy_publisher', lambda _: None, raising=False)
     monkeypatch.setattr(arm.context.node, 'destroy_subscription', lambda _: None, raising=False)
     found = RobotControllers(arm.robot, arm.context)
-    assert [c.name for c in found.controllers] == ['one']
-    assert found.faults == ["controller 'two' is not used: its topic /commands is that of "
-                            "controller 'one'"]
+    assert [c.name for c in found.controllers] == used
+    with pytest.raises(RequestError, match="'two' is not used: it has joints of controller 'one'"):
+        found.choose(['elsewhere'])
+    if topic:
+        assert found.faults[1:] == ["controller 'three' is not used: its topic /commands is that "
+                                    "of controller 'one'"]
+    else:
+        assert found.choose(['panda_finger_joint1']) == found.controllers[1:]
 
 
 def test_action_controller_without_control_msgs_is_not_used(monkeypatch):
@@ -312,27 +305,29 @@ def test_rest_is_determined_from_positions_and_stamps(jtc_arm):
     assert jtc_arm.measured.rest_time([JOINT]) < 0.1
 
 
-def start_two_controllers(monkeypatch, goal):
-    """Return arm, two controllers of one joint each, `receive` for both, and an execution."""
+def start_two_joints(monkeypatch, goal, groups=((JOINT,), ('panda_joint2',))):
+    """Return arm, a controller of each group, `receive` for both joints, and an execution."""
     arm, joints = Arm(monkeypatch, TrajectoryRecorder), (JOINT, 'panda_joint2')
-    pair = [arm.controller, TrajectoryRecorder('d', joints[1:], '', arm.context)]
+    controllers = [TrajectoryRecorder(name, group, '', arm.context)
+                   for name, group in zip('cd', groups, strict=False)]
 
     def receive(*positions):
         for arm.joint, position in zip(joints, positions, strict=True):
-            arm.receive(position)
+            if position is not None:
+                arm.receive(position)
     for _ in range(100):
         arm.now += PERIOD
         receive(0.0, 0.0)
-    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, goal)), pair)
+    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, goal)), controllers)
     execution.send(straight_motion(arm.robot, joints, [0.0, 0.0], [goal, goal], motion_limits(
         arm.robot, joints, arm.parameters)), 0.0)
-    return arm, pair, receive, execution
+    return arm, controllers, receive, execution
 
 
 @pytest.mark.parametrize(('late', 'allowed'), [(0.2, True), (0.6, False)])
 def test_controllers_whose_delays_differ_too_much_are_stopped(monkeypatch, late, allowed):
     """The collision check of the path assumes at most the allowed delay between both."""
-    arm, pair, receive, execution = start_two_controllers(monkeypatch, 1.0)
+    arm, pair, receive, execution = start_two_joints(monkeypatch, 1.0)
     motion, start, outcome = execution.motion, arm.now, None
     while outcome is None and arm.now < start + motion.duration + 5:
         arm.now += SUPERVISION_PERIOD
@@ -357,7 +352,7 @@ def test_stop_of_a_sagging_arm_does_not_change_the_receive_delay(monkeypatch):
 @pytest.mark.parametrize('released', [0, 1])
 def test_released_controller_receives_nothing_while_the_other_one_brakes(monkeypatch, released):
     """The other client keeps its joint moving during and after the braking of the arm."""
-    arm, pair, receive, execution = start_two_controllers(monkeypatch, 1.5)
+    arm, pair, receive, execution = start_two_joints(monkeypatch, 1.5)
     own, foreign = pair[1 - released], pair[released]
     for _ in range(50):
         arm.now += PERIOD
@@ -390,23 +385,12 @@ def test_released_controller_receives_nothing_while_the_other_one_brakes(monkeyp
 @pytest.mark.parametrize('silent', [0, 1])
 def test_joint_no_longer_published_is_stale_rather_than_a_tracking_error(monkeypatch, silent):
     """Past defect: other joints were compared with the command at its last message."""
-    arm, joints = Arm(monkeypatch, TrajectoryRecorder), (JOINT, 'panda_joint2')
-    controller = TrajectoryRecorder('c', joints, '', arm.context)
-    limits = motion_limits(arm.robot, joints, arm.parameters)
-    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, 1.5)), [controller])
-
-    def receive(positions, count):
-        for k, (joint, position) in enumerate(zip(joints, positions, strict=True)):
-            if k != silent or count < 30:
-                arm.joint = joint
-                arm.receive(position)
-    receive([0.0, 0.0], 0)
-    motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.5, 1.5], limits)
-    execution.send(motion, 0.0)
-    outcome = None
+    joints = JOINT, 'panda_joint2'
+    arm, (controller,), receive, execution = start_two_joints(monkeypatch, 1.5, [joints])
     for count in range(500):
         arm.now += SUPERVISION_PERIOD
-        receive(controller.commanded(arm.now).position, count)
+        positions = controller.commanded(arm.now).position
+        receive(*[None if k == silent and count >= 30 else positions[k] for k in range(2)])
         if outcome := execution.supervise():
             break
     assert outcome and outcome.status == Status.ROBOT_STATE_STALE, outcome
@@ -529,13 +513,6 @@ def test_late_stop_of_a_stream_keeps_the_limits(streamed, stop, late):
     assert execution.supervise().status == Status.PREEMPTED
 
 
-def simulated_stream(monkeypatch):
-    """Return an arm with a stream, and its simulated clock: a list [time [s], rate]."""
-    arm, clock = Arm(monkeypatch, PositionStream), [1000.0, 1.0]
-    arm.use_simulated_time(lambda: clock[0])
-    return arm, clock
-
-
 def run_periods(arm, clock, periods, execution=None):
     for _ in range(periods):
         clock[0] += PERIOD * clock[1]
@@ -546,9 +523,10 @@ def run_periods(arm, clock, periods, execution=None):
 
 
 @pytest.mark.parametrize('rate', [0.0, 0.2])
-def test_stream_and_its_stop_follow_simulated_time(monkeypatch, rate):
+def test_stream_and_its_stop_follow_simulated_time(streamed, rate):
     """Simulated time is slow or paused; the setpoints of a stop do not jump."""
-    arm, clock = simulated_stream(monkeypatch)
+    arm, clock = streamed, [1000.0, 1.0]    # time [s], rate
+    arm.use_simulated_time(lambda: clock[0])
     execution = arm.start_motion(2.5)
     run_periods(arm, clock, 80)
     assert arm.sent[-1] == pytest.approx(execution.motion.at(0.8).position[0], abs=1e-6)
