@@ -148,16 +148,6 @@ def max_jump(set_parameter):
 
 
 @pytest.fixture
-def retreat_file(tmp_path):
-    """Return a problem file that executes a retreat of the tool from its current pose."""
-    path = tmp_path / 'back.yaml'
-    path.write_text(yaml.safe_dump({
-        'targets': [{'tip': TCP, 'xyz': RETREAT, 'quat': [0, 0, 0, 1], 'relative_to': TCP}],
-        'execute': True, 'timeout': {'sec': 1}}))
-    return path
-
-
-@pytest.fixture
 def client(set_parameter):
     """Return a client of the node; slow its motions down for the test."""
     with NodeClient('/ros2_ik') as client:
@@ -209,15 +199,16 @@ def assert_stopped(client, joints, before):
     assert abs(joints[JOINT] - before[JOINT]) < 0.6
 
 
-def call_retreat(command, *arguments):
-    return command('call', '--tip', TCP, '--xyz', *RETREAT, '--quat', 0, 0, 0, 1,
-                   '--relative-to', TCP, '--execute', '--timeout', 1, *arguments)
-
-
-def test_solution_beyond_max_jump_is_refused(command, max_jump, retreat_file):
-    for request, option in ((call_retreat, '--max-joint-change'), (
-            lambda command: command('constrained', retreat_file), 'max_joint_change')):
-        run = request(command)
+def test_retreat_beyond_max_jump_is_refused(command, max_jump, tmp_path):
+    file = tmp_path / 'back.yaml'
+    file.write_text(yaml.safe_dump({
+        'targets': [{'tip': TCP, 'xyz': RETREAT, 'quat': [0, 0, 0, 1], 'relative_to': TCP}],
+        'execute': True, 'timeout': {'sec': 1}}))
+    call = ('call', '--tip', TCP, '--xyz', *RETREAT, '--quat', 0, 0, 0, 1, '--relative-to', TCP,
+            '--execute', '--timeout', 1)
+    for arguments, option in ((call, '--max-joint-change'),
+                              (('constrained', file), 'max_joint_change')):
+        run = command(*arguments)
         assert run.code == 1 and run.out.startswith('NO_IK_SOLUTION: '), run.out + run.err
         assert f'no solution within {option} 0.001' in run.out
         assert f'a larger {option} may allow one' in run.out and 'parameter max_jump' in run.out
