@@ -74,14 +74,10 @@ def test_malformed_check_state_requests_are_refused(client, fields, status, word
 LINKS = ['panda_link4', 'panda_hand_tcp', 'panda_rightfinger']
 
 
-def random_joints(panda, number):
-    return panda.to_joints(panda.random_q(np.random.default_rng(number)))
-
-
 @pytest.mark.parametrize('frame', ['', '/panda_link5', 'panda_leftfinger'])
 def test_compute_fk_agrees_with_yourdfpy(client, panda, panda_fk, frame):
     for number in range(3):
-        state = random_joints(panda, number)
+        state = panda.to_joints(panda.random_q(np.random.default_rng(number)))
         response = client.fk(links=LINKS, state=robot_state(state), frame_id=frame)
         assert response.status == Status.SUCCESS, response.message
         assert list(response.links) == LINKS
