@@ -4,7 +4,7 @@ import threading
 
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject
-from node_harness import reachable, robot_state, stamped, values
+from node_harness import matrix, reachable, robot_state, stamped, values
 import numpy as np
 import pytest
 from scene_harness import (
@@ -93,7 +93,8 @@ def test_request_during_scene_changes_uses_one_consistent_scene(client, panda):
     """A box alternates between two poses; each solution is free of contact in one of them."""
     poses = [pose(0.45, 0.25, 0.3), pose(0.45, -0.25, 0.3)]
     applied(client, diff(box('b', 0.3, at=poses[0])))
-    checkers = [_checker(panda, at) for at in poses]
+    checkers = [collision_checker(panda, Scene(panda).add(
+        SceneObject('b', [Box([0.3] * 3)], matrix(at)))) for at in poses]
     stop = threading.Event()
 
     def move_box():
@@ -114,9 +115,3 @@ def test_request_during_scene_changes_uses_one_consistent_scene(client, panda):
     for response in solved:
         state = Configuration(panda, values(response.solution))
         assert not all(checker.in_collision(state) for checker in checkers)
-
-
-def _checker(panda, at):
-    T = np.eye(4)
-    T[:3, 3] = at.position.x, at.position.y, at.position.z
-    return collision_checker(panda, Scene(panda).add(SceneObject('b', [Box([0.3] * 3)], T)))
