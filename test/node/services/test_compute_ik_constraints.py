@@ -87,19 +87,14 @@ def crate(client, empty_scene):
     return np.array(center)
 
 
-def distance_to_box(point, center, size):
-    """Return the distance of a point from an axis-aligned cube [m]."""
-    outside = np.maximum(np.abs(np.array(point) - center) - size / 2, 0)
-    return float(np.linalg.norm(outside))
-
-
 def test_distance_to_an_object_is_bounded(client, pose_in, crate):
     bounded = function('pair_distance', Bounds(lower=[0.15], upper=[0.2]),
                        first=HAND, second='crate')
     response = solve(client, constraints=[bounded], avoid_collisions=False)
     # the origin of the hand is up to 0.2 m from the point nearest to the crate
     origin = pose_in(response, HAND)[:3, 3]
-    assert 0.15 - TOLERANCE <= distance_to_box(origin, crate, 0.2) <= 0.2 + 0.2
+    distance = np.linalg.norm(np.maximum(np.abs(origin - crate) - 0.1, 0))
+    assert 0.15 - TOLERANCE <= distance <= 0.2 + 0.2
     state, = response.constraints
     assert 0.15 - TOLERANCE <= state.value[0] <= 0.2 + TOLERANCE
     assert state.labels == ['distance [m]']
