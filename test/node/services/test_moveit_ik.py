@@ -1,7 +1,7 @@
 """~/solve_ik with MoveIt's service type; yourdfpy and scipy compute the reference values."""
 
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Point, Pose, Vector3
+from geometry_msgs.msg import Vector3
 from moveit_msgs.msg import (
     BoundingVolume,
     Constraints,
@@ -16,8 +16,9 @@ from moveit_msgs.srv import GetPositionIK
 from node_harness import matrix, reachable, robot_state, stamped, unreachable, values
 import numpy as np
 import pytest
+from scene_harness import mesh, pose, solid
 from scipy.spatial.transform import Rotation
-from shape_msgs.msg import Mesh, MeshTriangle, SolidPrimitive
+from shape_msgs.msg import SolidPrimitive
 
 from ros2_ik.core import Configuration
 
@@ -61,10 +62,7 @@ def test_search_starts_at_robot_state(solve_ik, panda):
 
 
 def region(kind, *size, at=(0, 0, 0)):
-    pose = Pose()
-    pose.position.x, pose.position.y, pose.position.z = map(float, at)
-    shape = SolidPrimitive(type=kind, dimensions=list(map(float, size)))
-    return BoundingVolume(primitives=[shape], primitive_poses=[pose])
+    return BoundingVolume(primitives=[solid(kind, *size)], primitive_poses=[pose(*at)])
 
 
 def link_constraint(link='panda_link5', frame=ROOT, **kinds):
@@ -111,11 +109,9 @@ def test_position_constraint_uses_one_of_several_regions(solve_ik, panda, panda_
     near = region(SolidPrimitive.CYLINDER, 0.2, 0.05, at=p + [0, 0.03, 0.08])
     regions.primitives = [*regions.primitives, *near.primitives]
     regions.primitive_poses = [*regions.primitive_poses, *near.primitive_poses]
-    corners = [Point(x=x, y=y, z=z) for x, y, z in np.array(
-        [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]) * 0.2 + p + [0, 0, 0.3]]
-    regions.meshes = [Mesh(vertices=corners, triangles=[MeshTriangle(vertex_indices=list(face))
-                           for face in ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))])]
-    regions.mesh_poses = [Pose()]
+    corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]) * 0.2 + p + [0, 0, 0.3]
+    regions.meshes = [mesh(corners, [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)])]
+    regions.mesh_poses = [pose()]
     answer = solve_ik(pose_stamped=stamped(goal.transform(TIP)), constraints=link_constraint(
         position={'constraint_region': regions}))
     x, y, z = solved_pose(panda_fk, answer, 'panda_link5')[:3, 3] - p - [0, 0.03, 0.08]
@@ -128,11 +124,8 @@ def test_orientation_constraint_holds(solve_ik, panda, panda_fk, parameterizatio
     """The constraint replaces the orientation of the pose, so it alone turns the hand."""
     tolerance = np.array([0.1, 0.2, np.pi])
     down = Rotation.from_euler('X', np.pi)
-    quaternion = dict(zip('xyzw', down.as_quat(), strict=True))
-    orientation = OrientationConstraint().orientation
-    orientation.x, orientation.y, orientation.z, orientation.w = quaternion.values()
     constraints = link_constraint(TIP, orientation={
-        'orientation': orientation, 'parameterization': parameterization,
+        'orientation': pose(quat=down.as_quat()).orientation, 'parameterization': parameterization,
         'absolute_x_axis_tolerance': 0.1, 'absolute_y_axis_tolerance': 0.2,
         'absolute_z_axis_tolerance': 2 * np.pi})
     T = np.eye(4)
@@ -154,8 +147,7 @@ def test_visibility_constraint_bounds_the_view_angle(solve_ik, panda, panda_fk):
     target = T[:3, 3] + 0.5 * T[:3, 2] + 0.05 * T[:3, 0]
     constraint = VisibilityConstraint(sensor_pose=stamped(np.eye(4), TIP), max_range_angle=0.2)
     constraint.target_pose = stamped(np.eye(4), ROOT)
-    constraint.target_pose.pose.position.x, constraint.target_pose.pose.position.y, \
-        constraint.target_pose.pose.position.z = map(float, target)
+    constraint.target_pose.pose = pose(*target)
     constraints = Constraints(visibility_constraints=[constraint])
     answer = solve_ik(pose_stamped=stamped(T), constraints=constraints)
     solved = solved_pose(panda_fk, answer)
