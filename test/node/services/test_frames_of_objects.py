@@ -1,8 +1,7 @@
 """Frames of objects, attached objects and tools in requests."""
 
-from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import CollisionObject
-from node_harness import matrix, robot_state, values
+from node_harness import matrix, robot_state, stamped, values
 import numpy as np
 import pytest
 from scene_harness import (
@@ -38,12 +37,6 @@ def scene(client, empty_scene):
                              subframe_poses=[pose(0, 0, 0.25, DOWN)]), holding=[peg()]))
 
 
-def stamped(at, frame=''):
-    message = PoseStamped(pose=at)
-    message.header.frame_id = frame
-    return message
-
-
 def tip_of(fk, joints):
     """Return the pose of the tip of the peg by yourdfpy, (4, 4)."""
     return fk.transform(joints, HAND, ROOT) @ matrix(PEG) @ matrix(TIP)
@@ -70,7 +63,7 @@ def test_fk_of_a_subframe_is_correct_before_and_after_detaching(client, panda_fk
 @pytest.mark.usefixtures('scene')
 @pytest.mark.parametrize('avoid', [True, False])
 def test_attached_subframe_reaches_the_frame_of_a_moved_object(client, panda_fk, avoid):
-    request = {'tips': ['peg/tip'], 'targets': [stamped(pose(), 'bin/grasp')],
+    request = {'tips': ['peg/tip'], 'targets': [stamped(np.eye(4), 'bin/grasp')],
                'seed': robot_state(HOME), 'avoid_collisions': avoid,
                'constraints': [function_message(
                    'angle_between_vectors', Bounds(upper=[1e-3]), 'peg/tip', 'bin/grasp',
@@ -87,12 +80,12 @@ def test_attached_subframe_reaches_the_frame_of_a_moved_object(client, panda_fk,
 
 
 def test_object_attached_by_the_request_carries_a_tool_frame(client, empty_scene, panda_fk):
-    tool = stamped(pose(0.02, 0, 0.03, (0, np.sin(0.2), 0, np.cos(0.2))), 'peg/tip')
-    expected = pose(0.45, 0.1, 0.3, DOWN)
+    tool = stamped(matrix(pose(0.02, 0, 0.03, (0, np.sin(0.2), 0, np.cos(0.2)))), 'peg/tip')
+    expected = matrix(pose(0.45, 0.1, 0.3, DOWN))
     answer = client.ik(targets=[stamped(expected)], tool=tool, seed=state_holding(peg()))
     assert answer.status == Status.SUCCESS, answer.message
     found = tip_of(panda_fk, values(answer.solution) | {'panda_finger_joint1': 0.02})
-    np.testing.assert_allclose(found @ matrix(tool.pose), matrix(expected), atol=2e-4)
+    np.testing.assert_allclose(found @ matrix(tool.pose), expected, atol=2e-4)
     answer = client.ik(targets=[stamped(expected)], tool=tool, seed=robot_state(HOME))
     assert answer.status == Status.INVALID_LINK_NAME, answer.message
     assert "tool.header: unknown frame 'peg/tip'" in answer.message
