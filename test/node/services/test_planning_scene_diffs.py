@@ -176,14 +176,8 @@ def test_refused_diff_changes_nothing(client):
     assert "robot_model_name is 'ur5'" in refused(client, diff(robot_model_name='ur5'))
 
 
-def of_primitives(*shapes, **fields):
-    item = change('new', ADD, pose=FAR, **fields)
-    item.primitives = list(shapes)
-    return item
-
-
-def of_mesh(shape, **fields):
-    return change('new', ADD, pose=FAR, meshes=[shape], **fields)
+def new_object(**shapes):
+    return change('new', ADD, pose=FAR, **shapes)
 
 
 MALFORMED = {
@@ -191,15 +185,16 @@ MALFORMED = {
     'zero quaternion of a subframe': (box('new', at=FAR, subframe_names=['s'],
                                           subframe_poses=[pose(quat=(0, 0, 0, 0))]),
                                       "subframe 's' is zero"),
-    'negative size': (of_primitives(solid(SolidPrimitive.BOX, 1, -1, 1)),
+    'negative size': (new_object(primitives=[solid(SolidPrimitive.BOX, 1, -1, 1)]),
                       'primitives[0]: the size of a box'),
-    'no type': (of_primitives(SolidPrimitive()), 'valid: BOX 1, SPHERE 2'),
+    'no type': (new_object(primitives=[SolidPrimitive()]), 'valid: BOX 1, SPHERE 2'),
     'no shapes': (change('new', ADD), 'no shapes; ros2cli sends REMOVE as operation: [1]'),
     'more poses than shapes': (box('new', primitive_poses=[pose()] * 2),
                                '2 primitive_poses for 1 primitives'),
-    'mesh index out of range': (of_mesh(mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 3)])),
-                                'triangle 0 is'),
-    'empty mesh': (of_mesh(mesh([(0, 0, 0)], [])), 'is empty'),
+    'mesh index out of range': (
+        new_object(meshes=[mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 3)])]),
+        'triangle 0 is'),
+    'empty mesh': (new_object(meshes=[mesh([(0, 0, 0)], [])]), 'is empty'),
     'fewer subframe poses than names': (box('new', at=FAR, subframe_names=['s']),
                                         '1 subframe_names but 0 subframe_poses'),
     'unknown frame': (box('new', frame='tabel'), "unknown frame 'tabel'"),
