@@ -76,7 +76,7 @@ def quaternion_pose(numbers: Sequence[float], what: str,
         raise fault(f'{what} is zero; the identity is x y z w = 0 0 0 1')
     if abs(norm - 1) > QUATERNION_SLACK:
         raise fault(f'{what} has norm {norm:.6g}; it must be 1')
-    # this call with a list is three times as fast as SE3 of a rotation matrix and an array
+    # three times as fast as SE3 with a rotation matrix and a position
     return pin.XYZQUATToSE3([*numbers[:3], *(number / norm for number in numbers[3:])])
 
 

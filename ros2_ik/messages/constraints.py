@@ -56,7 +56,7 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
     """
     Read a request's constraints and costs; those that measure distances need the `checker`.
 
-    The results are not bound to the robot. Raises RequestError with the location, such as
+    Their functions are bound to the robot. Raises RequestError with the location, such as
     'constraints[2] (gaze_angle)'.
     """
     constraints, costs = list[Constraint](), list[LeastSquares]()

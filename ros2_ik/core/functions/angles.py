@@ -97,9 +97,10 @@ class AngleBetweenVectors(FormedFunction):
         chord   a - b                         of length 2 sin(phi / 2), in axes of `relative_to`:
                                               1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
 
-    angle: the gradient is a unit moment perpendicular to a and b. It is not unique where a and b
-    are parallel or antiparallel; there it is a moment about one fixed axis. If the bounds allow
-    only 0, or only pi, solvers use the vector instead (for pi, with the opposite of b).
+    angle: the wrench of the row is a moment of length 1 perpendicular to a and b. It is not unique
+    where a and b are parallel or antiparallel; there it is a moment about one fixed axis. If the
+    bounds allow only 0, or only pi, solvers use the vector instead (for pi, with the opposite of
+    b).
 
     vector: smooth where a and b are parallel. Where they are antiparallel, it has length pi in one
     fixed direction; nearby, one derivative grows up to a limit of pi * 1e3.

@@ -28,9 +28,10 @@ def layout_of(numbers, layout):
     Return the `Layout` of a program: its sizes, and the offset of each table in its buffer.
 
     A few buffers hold all tables, because each array passed to a function costs reference
-    counting. `table` has the integers, at the offsets computed here. `numbers` has the multipliers
-    of the bodies' joints, then the joints' offsets. `placements` (bodies + frames, 12) has the
-    pose of each body in its parent at joint position 0, then of each frame in its body.
+    counting. The buffer `table` has all integer tables, at the offsets computed here. `numbers`
+    has the multipliers of the bodies' joints, then the joints' offsets. `placements` (bodies +
+    frames, 12) has the pose of each body in its parent at joint position 0, then of each frame in
+    its body.
 
     An entry is a function of the program; it has a formula, or is LINEAR, PYTHON or MASSES.
     """

@@ -16,7 +16,7 @@ from ros2_ik.core.kernels.source import loop, part
 
 SLACK_WEIGHT = 1e8      # initial weight of the hard rows' slack in a QP
 PENALTY = 1.0           # least penalty of a violation in the merit function
-GAIN = 1e-8             # predicted relative gain of the merit below which the descent ends
+GAIN = 1e-8             # least predicted decrease of the merit / (1 + |cost|) of a useful step
 LEAST_STEP = 1e-9       # length of a step below which the descent ends [rad, m]
 TRIES = 8               # largest number of step lengths in a line search
 ENOUGH = 0.1            # fraction of the predicted gain at which a step is accepted

@@ -33,7 +33,7 @@ DIRECTION_TOLERANCE = 1e-6  # tolerance of the direction of scaled tasks, relati
 MAX_CORRECTED_SLACK = 1e-3  # slack above which a row is taken to contradict other rows
 CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
 HALVINGS = 8                # halvings of a step that still crosses a bound
-SCALE_COST = 1e-4           # weight of the missing length of scaled tasks, relative to firm rows
+SCALE_COST = 1e-4           # weight of the missing part of scaled tasks, relative to firm rows
 SLACK = 0.1                 # fraction of a margin by which a distance may fall short unreported
 REVERSAL = 0.25             # fraction of the velocity above which a reversal is an oscillation
 MIN_OSCILLATION_SPEED = 1e-4    # slowest oscillation that is damped [rad/s, m/s]
@@ -165,7 +165,7 @@ def crosses_bound(rows, after):
 
 @part
 def fill_exceeded_limits(joints, step, dt, out):
-    """Fill out (3,) with the largest excess of acceleration, velocity and position; see LIMITS."""
+    """Write the largest excesses over the limits to `out` (3,), in the order of row.LIMITS."""
     out[:] = 0.0
     for j in range(len(step)):
         a, speed, v = joints[row.ACCELERATION, j], joints[row.SPEED, j], step[j] / dt

@@ -26,9 +26,10 @@ add_source(lambda: None)    # this file: its numbers are compiled into the loops
  MIN_RATE,                      # lower bound of the rate [units of f/s]
  MAX_RATE,                      # upper bound of the rate [units of f/s]
  PUSH,                          # largest rate back to a violated bound [units of f/s]
- APPROACH,                      # rate at which the other side of a pair approaches [m/s]
+ APPROACH,                      # rate at which moving objects close the gap of a pair [m/s]
  CURVED) = range(15)            # deviation of the value from its linearization
-# table `gaps` (k, NUMBERS + n), a row per pair: its column of `rows`, then the distance's gradient
+# table `gaps` (k, NUMBERS + n): one row per pair with the numbers above, then the gradient of its
+# distance
 NUMBERS = 15
 # table `joints` (COLUMN_NUMBERS, n), with a column for each joint
 (LOW,                           # lower position limit [rad, m]

@@ -30,8 +30,8 @@ MIN_DERIVATIVE = 1e-12
 PERIOD = 0.03
 # number of points above which this time is increased
 MAX_POINTS = 300
-# number of points in half of the time in which the tool reaches its speed; with fewer points, cubic
-# interpolation exceeds the speed limit
+# number of points in half of the time that the tool takes to reach its speed; with fewer points,
+# cubic interpolation exceeds the speed limit
 RAMP_POINTS = 4
 # largest difference between elements of two poses (4, 4) that count as equal [m, 1]
 POSE_TOLERANCE = 1e-6
@@ -153,8 +153,8 @@ class PathSearch:
 
     def __init__(self, problem: IKProblem, waypoints: Sequence[Array], limits: MotionLimits,
                  tip_speed: float, options: PathOptions) -> None:
-        # clamp the start, because encoders may report positions slightly outside the limits; use
-        # resolved targets, because `waypoints` are relative to the frame of the resolved target
+        # clamp the start, because encoders may report positions slightly outside the limits;
+        # `problem.targets` have the frames to which `waypoints` refer: static frames are resolved
         self.problem = problem.replaced(targets=problem.targets,
                                         start=problem.within_limits(problem.start))
         self.waypoints, self.limits, self.tip_speed = waypoints, limits, tip_speed

@@ -17,8 +17,8 @@ from ros2_ik.core.poses import as_transform
 ROTATION_LENGTH = 0.2
 # shortest valid length of a segment of a path [m]
 MIN_LENGTH = 1e-9
-# start, through and end of an arc count as collinear if the height of their triangle over the
-# longer of the two sides at the start is below this fraction of that side
+# start, through and end of an arc count as collinear if height / base of their triangle is at most
+# this ratio; the base is the longer of the two sides that meet at the start
 COLLINEAR_RATIO = 1e-6
 # change of direction at a corner above which motions stop at the corner [rad]
 SHARP_ANGLE = 0.3

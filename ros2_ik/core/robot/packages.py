@@ -22,8 +22,9 @@ def _package_candidates(package: str, search_folders: Sequence[str]) -> Iterator
     """
     Yield folders that may be the package, existing or not.
 
-    Search `search_folders`, their subfolders, parents and siblings, then the prefixes in the
-    environment variable AMENT_PREFIX_PATH.
+    These are, for each of `search_folders`: its subfolder `package`, the folder itself and its
+    parents if they have this name, and the subfolder `package` of the nearest parents; then
+    share/`package` below each prefix in the environment variable AMENT_PREFIX_PATH.
     """
     for folder in map(Path, search_folders):
         yield folder / package

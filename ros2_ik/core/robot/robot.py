@@ -52,8 +52,9 @@ class Robot:
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
     continuous joint, a distance [m] for a prismatic joint, x y z qx qy qz qw for a floating joint,
     x y theta for a planar joint. Fixed and mimic joints have no value in q. Angles of continuous
-    joints count full turns. Tangent vectors (nv,) have the same layout except for floating joints,
-    which have six components: linear, then angular velocity, in the axes of the child link.
+    joints are not wrapped: values that differ by 2 pi are different. Tangent vectors (nv,) have
+    the same layout except for floating joints, which have six components: linear, then angular
+    velocity, in the axes of the child link.
     """
 
     example = ", such as Robot.load('panda')"    # in errors of `instance`

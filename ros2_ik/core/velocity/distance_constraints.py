@@ -17,7 +17,7 @@ from ros2_ik.core.kernels.velocity import SLACK
 ROW_DISTANCE = 0.01     # gap (distance - margin) up to which a pair gets a row in any case [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
 LOOKAHEAD = 1.2         # search distance relative to the gap up to which the last step needed rows
-PATH_RATIO = 1.01       # largest ratio of path length to distance between start and end
+PATH_RATIO = 1.01       # path of a point in a step / length of the straight line (upper bound)
 MIN_SLACK = 1e-6        # accepted violation of a margin if SLACK * margin is smaller [m]
 EPSILON = 1e-9          # difference below which two distances are equal [m]
 REUSE_DISTANCE = 0.003  # gap (distance - margin) below which rows are kept for later steps [m]

@@ -38,7 +38,7 @@ class StepNumbers(NamedTuple):
 
 
 class ProgramNames(NamedTuple):
-    """Names in a velocity program: tasks, barriers and limits with rows, joints by column."""
+    """Names of the rows (tasks, barriers, limits) and columns (joints) of a velocity program."""
 
     targets: tuple[tuple[str, slice], ...]      # tasks that have a target
     rows: tuple[tuple[str, slice], ...]         # tasks, barriers of functions, limits of frames

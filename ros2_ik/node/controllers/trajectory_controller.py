@@ -220,7 +220,8 @@ class JointTrajectoryController(Controller):
             near_time = nearest_time(motion, measured.position, min(time, motion.duration))
             nearest = motion.at(near_time)
         if measured is None or self._follows():
-            # the controller may start from any command between TYPICAL_DELAY ago and the receipt
+            # the controller may start from any state commanded in the last TYPICAL_DELAY seconds,
+            # or until it receives the braking trajectory
             at = self.commanded(now - TYPICAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
                 now - TYPICAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]

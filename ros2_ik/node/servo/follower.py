@@ -38,7 +38,7 @@ HALT_CONDITION = 30.0    # condition number at which the arm halts (default of M
 NEAR_GAP = 0.005    # gap (distance - margin) below which a pair explains a slow arm [m]
 NEAR_BOUND = 0.02   # distance from a limit below which the limit explains a slow arm [rad, m]
 SLOW_FRACTION = 0.95    # fraction of the commanded velocity below which the arm is slow
-HALT_FRACTION = 0.02    # fraction of the commanded velocity below which the arm is halted
+HALT_FRACTION = 0.02    # fraction of the commanded velocity below which the status is `halted`
 GAIN = 8.0          # of the pose task [1/s]
 # fraction of the tip's maximum velocity to aim at, since curved paths are longer than their chord
 TIP_HEADROOM = 0.99
@@ -71,7 +71,9 @@ class Command:
 
 class Follower:
     """
-    Moves the joints of a `SessionRequest` by commands, starting at rest.
+    Computes the motion of a `SessionRequest`'s joints step by step; starts at rest.
+
+    The joints follow the last command.
 
     Without a valid command, the joints brake. They move away from approaching obstacles in any
     case. During a step, all other joints move at their velocities in `v`, which the caller sets,

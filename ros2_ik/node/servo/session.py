@@ -282,7 +282,7 @@ class Session:
     def _check_tracking(self, steady: float) -> None:
         """End the session if the arm does not follow; hold the measured positions once at rest."""
         most = self._parameters.max_tracking_error
-        # this process was suspended: the arm has come to rest at the end of its last command
+        # not checked, or this process was suspended: the arm rests at the end of its last command
         if most == 0 or steady > self._stepped_at + MAX_DELAY:
             return
         follower, measured = self.follower, self._measured
