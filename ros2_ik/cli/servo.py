@@ -12,7 +12,7 @@ import time
 import tty
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import add_node_arguments, CommandError, Commands, Exit, positive
+from ros2_ik.cli.arguments import add_node_arguments, CommandError, Commands, Exit, positive, warn
 
 if TYPE_CHECKING:
     from sensor_msgs.msg import Joy
@@ -35,9 +35,7 @@ STICK_AXES = (1, 0, 4, 3)    # indices in Joy.axes: left stick, right stick
 
 EXAMPLE = """examples:
   ros2_ik servo --tip panda_hand_tcp --speed 0.05
-  ros2_ik servo --joy /joy        gamepad: left stick: along x and y;
-                                  right stick: along z and about z;
-                                  only while button --enable is held"""
+  ros2_ik servo --joy /joy        gamepad; moves only while button --enable is held"""
 
 
 def add_parser(commands: Commands) -> None:
@@ -56,8 +54,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument('--turn', type=positive, default=0.4, metavar='RAD/S',
                         help='angular speed of the tip [rad/s] (default: %(default)g)')
     parser.add_argument('--joy', metavar='TOPIC',
-                        help='use a gamepad on this topic instead of keys')
-    parser.add_argument('--enable', type=int, default=4, metavar='N',
+                        help='use a gamepad on this topic instead of keys (docs/servo.md)')
+    parser.add_argument('--enable', type=int, choices=range(32), default=4, metavar='N',
                         help='number of the button to hold for motion (default: %(default)s)')
     parser.set_defaults(run=run)
 
@@ -112,7 +110,7 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
         client.spin_until(lambda: bool(received_signals), COMMAND_PERIOD)
         status = statuses[-1]
         if sys.stdout.isatty():
-            print(f'\r\033[K{status.message} ({100 * status.scale:.0f} %)'[:110], end='',
+            print(f'\r\033[K{status.message} (speed: {100 * status.scale:.0f} %)'[:110], end='',
                   flush=True)
         if status.mode == 'off':
             raise CommandError(f'the servo has ended: {status.message}')
@@ -159,12 +157,17 @@ class Gamepad:
     def __init__(self, client: 'NodeClient', topic: str, enable: int) -> None:
         from rclpy.qos import qos_profile_sensor_data
         from sensor_msgs.msg import Joy
-        self._enable, self._time = enable, -math.inf
+        self._enable, self._topic, self._time = enable, topic, -math.inf
         self._message: Any = None
         self.text = f'the arm moves while button {enable} is held; Ctrl-C ends'
         client.node.create_subscription(Joy, topic, self._on_joy, qos_profile_sensor_data)
 
     def _on_joy(self, message: 'Joy') -> None:
+        axes, buttons = len(message.axes), len(message.buttons)
+        # once, with the first message
+        if not self._message and (buttons <= self._enable or axes <= max(STICK_AXES)):
+            warn(f'{self._topic} has {buttons} buttons and {axes} axes; needed: at least '
+                 f'{self._enable + 1} (--enable {self._enable}) and {max(STICK_AXES) + 1}')
         self._message, self._time = message, time.monotonic()
 
     def signs(self) -> tuple[float, ...]:

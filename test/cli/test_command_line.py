@@ -31,6 +31,7 @@ def test_help_shows_an_example_without_slow_imports(arguments):
 @pytest.mark.parametrize(('arguments', 'message'), [
     (['call', '--exec'], "arguments: --exec; did you mean '--execute'?"),
     (['robots', 'panda', 'ur5'], 'unrecognized arguments: ur5'),
+    (['servo', '--enable', -1], ', 29, 30, 31)'),
     (['solve', 'panda', '--xyz', 1, 2], 'argument --xyz: expected 3 arguments')])
 def test_abbreviated_options_and_wrong_counts_are_refused(command, arguments, message):
     """By default argparse completes --exec to --execute, which moves a robot."""
@@ -44,8 +45,7 @@ def test_version_is_shown(command):
 
 @pytest.mark.parametrize('missing, arguments, remedy', [
     ('rclpy', ['call', '--xyz', '1', '2', '3'], 'tools/run'),
-    ('pinocchio', ['robots', 'panda'], 'pip install pin'),
-])
+    ('pinocchio', ['robots', 'panda'], 'pip install pin')])
 def test_missing_package_is_named_with_its_remedy(missing, arguments, remedy):
     code = (f'import sys; sys.modules[{missing!r}] = None\n'
             'from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))')

@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+from unittest.mock import Mock
 
 from ament_index_python.packages import get_package_prefix
 from node_harness import eventually, repeating
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import Joy
 from servo_harness import FRAMES, PERIOD, TIP
+
+from ros2_ik.cli.servo import Gamepad, ZERO_TWIST
 
 
 def start_command(domain, *words, **options):
@@ -40,8 +43,7 @@ def test_held_key_moves_the_tip(domain, servo):
             moved = FRAMES.tip(servo.wait_for_rest()).translation - FRAMES.tip(before).translation
             assert np.abs(moved[[0, 2]]).max() < 2e-3
             os.write(keyboard, b'x')
-            text = process.communicate(timeout=20)[0]
-            assert process.returncode == 0, text
+            assert process.wait(20) == 0, process.stdout.read()
         finally:
             process.kill()
             os.close(keyboard)
@@ -63,6 +65,14 @@ def test_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
             assert process.wait(20) == 0, process.stdout.read()
         finally:
             process.kill()
+
+
+def test_gamepad_without_its_button_is_reported_once_and_moves_nothing(capsys):
+    gamepad = Gamepad(Mock(), '/joy', 20)
+    for _ in range(2):
+        gamepad._on_joy(Joy(axes=[1.0] * 5, buttons=[1] * 8))
+        assert gamepad.signs() == ZERO_TWIST
+    assert capsys.readouterr().err.count('/joy has 8 buttons') == 1
 
 
 def test_servo_command_without_a_terminal_is_refused(domain):
