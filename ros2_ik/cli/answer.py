@@ -100,6 +100,8 @@ def constraint_table(constraints: 'Sequence[ConstraintReport]') -> str:
     rows = []
     for item in constraints:
         for i, label in enumerate(item.labels):
+            if item.kind == 'joint_positions':    # their value is a difference
+                label = label.replace(' [', ' - reference [')
             value, lower, upper = (float(x[i]) for x in (item.value, item.lower, item.upper))
             outside = max(lower - value, value - upper)
             state = ('holds' if item.holds or outside <= 0 else
@@ -116,8 +118,8 @@ def bound(value: float) -> str:
 
 
 def _figures(figures: dict[str, Any]) -> str:
-    text = (f'{figures["solver"]}: {figures["iterations"]} iterations, '
-            f'{figures["restarts"]} restarts, {figures["seconds"] * 1e3:.2f} ms solving')
+    text = (f'{figures["solver"]}, iterations: {figures["iterations"]}, '
+            f'restarts: {figures["restarts"]}, {figures["seconds"] * 1e3:.2f} ms solving')
     if 'round_trip' in figures:
         text += f', {figures["round_trip"] * 1e3:.2f} ms round trip'
     if figures.get('motion_seconds'):

@@ -6,6 +6,7 @@ import difflib
 from enum import IntEnum
 import math
 from pathlib import Path
+import re
 import sys
 from typing import Any, NoReturn, TYPE_CHECKING, TypeAlias
 
@@ -28,14 +29,19 @@ class CommandError(Exception):
 
 # name of a request field in error texts -> corresponding option of the command
 OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
-           'max_joint_change': '--max-joint-change'}
+           'max_joint_change': '--max-joint-change', 'tip_speed': '--tip-speed',
+           'straight is false': '--straight is not given', 'straight: true': '--straight'}
 
 
 def with_options(text: str, args: argparse.Namespace) -> str:
-    """Replace names of request fields in a text by the names of the command's options."""
+    """Replace names of request fields in a text by options; add what the command offers."""
     if 'xyz' in args:
         for field, option in OPTIONS.items():
             text = text.replace(field, option)
+    robot = getattr(args, 'robot', None) or 'ROBOT'
+    text = re.sub(r'(none is similar \(.*(frame|link|joint|group)s?)\)',
+                  rf'\1, listed by `ros2_ik robots {robot}`)', text)
+    text = text.replace('Scene.allow', '`allowed` in a scene file, Scene.allow in Python')
     return text.replace('package_dirs', '--package-dir')
 
 
@@ -45,11 +51,7 @@ def warn(text: str) -> None:
 
 
 class Parser(argparse.ArgumentParser):
-    """
-    ArgumentParser that rejects abbreviated options and prints errors on one line.
-
-    If abbreviations were valid, an incomplete option such as --exec could move a robot.
-    """
+    """ArgumentParser that rejects abbreviated options: --exec must not move a robot."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options,
@@ -138,6 +140,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     """Return the robot and, for a shipped robot, the content of its config file."""
     from ros2_ik.core import Robot, shipped_robots
     from ros2_ik.core.errors import UnknownNameError
+    from ros2_ik.messages.request_error import error_context
     shipped = shipped_robots().get(args.robot)
     if shipped:
         if args.srdf or args.package_dir or args.xacro_arg:
@@ -147,11 +150,11 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     if not Path(args.robot).exists():
         error = UnknownNameError(args.robot, tuple(shipped_robots()), 'robot')
         raise CommandError(f"no file '{args.robot}', and {error}")
-    # xacro's own syntax of arguments: NAME:=VALUE
     if wrong := [given for given in args.xacro_arg if ':=' not in given]:
         raise CommandError(f"--xacro-arg is '{wrong[0]}'; valid: NAME:=VALUE")
-    robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
-                            xacro_args=dict(given.split(':=', 1) for given in args.xacro_arg))
+    with error_context(f"'{args.robot}'"):
+        robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
+                                xacro_args=dict(given.split(':=', 1) for given in args.xacro_arg))
     for warning in robot.warnings:
         warn(f'{args.robot}: {warning}')
     return robot, None

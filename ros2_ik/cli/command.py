@@ -31,8 +31,8 @@ def make_parser() -> argparse.ArgumentParser:
         module.add_parser(commands)
     commands.add_parser(
         'compile', help='compile the inner loops, which takes up to two minutes',
-        description='Compile all inner loops and store them in NUMBA_CACHE_DIR, by default in '
-        '~/.cache/ros2_ik. Without this command, loops are compiled at their first use.'
+        description='Compile all inner loops, which are otherwise compiled at their first use, '
+        'and store them in NUMBA_CACHE_DIR (default: ~/.cache/ros2_ik).'
     ).set_defaults(run=compile_loops)
     return parser
 
@@ -63,12 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_as_process(main: Callable[[], int] = main) -> int:
-    """
-    Run a main function and return its exit code or, if rclpy was imported, exit with that code.
-
-    This exit skips the interpreter's shutdown, where static destructors of DDS sometimes hang.
-    """
+    """Run a main function; return its exit code or, if rclpy was imported, exit with that code."""
     code = main()
+    # this exit skips the interpreter's shutdown, where static destructors of DDS sometimes hang
     if 'rclpy' in sys.modules:
         sys.stdout.flush()
         sys.stderr.flush()

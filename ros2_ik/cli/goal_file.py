@@ -60,11 +60,7 @@ def read_content(path: str) -> Any:
 
 
 def goal_of(content: object) -> SimpleNamespace:
-    """
-    Convert the content of a file to an object with all fields of the goal.
-
-    Raises CommandError, which names the wrong field.
-    """
+    """Convert a file's content to an object with all fields of the goal; raises CommandError."""
     return _read_fields(GOAL, _with_poses(content), '')
 
 

@@ -29,7 +29,7 @@ def read_problem(goal: SimpleNamespace, scene: Scene,
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """Return the request of a goal, and its collision checker if needed; raises IKError."""
     if goal.execute:
-        raise IKError('execute: only a node moves a robot; in the viewer click Move there')
+        raise IKError('execute: only a node moves a robot; valid: --node instead of --robot')
     if goal.straight:
         raise IKError('straight: only a node plans straight motions; valid: `ros2_ik path`')
     return read_request(goal, scene, joint_values(goal.seed, scene.robot),

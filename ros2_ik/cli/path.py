@@ -61,6 +61,7 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.core.internals import Defaults, PATH_OPTIONS
     from ros2_ik.messages.constraints import needs_checker, read_constraints
     from ros2_ik.messages.frames import with_tool
+    from ros2_ik.messages.request_error import error_context
     content = read_content(args.file)
     if not isinstance(content, dict) or 'path' not in content or (
             ('tip' in content) == ('tool' in content)):
@@ -69,9 +70,11 @@ def run(args: argparse.Namespace) -> Exit:
     start = read_start([], robot, shipped, degrees=False)
     seed = content.pop('seed', None) or {}
     if not isinstance(seed, dict):
-        raise CommandError(f'seed must be joint values by name, not {seed!r}')
+        raise CommandError(f"'{args.file}': seed must be joint values by name, not {seed!r}")
     start |= seed
-    scene = load_scene_of(args, robot, robot.to_q(start))
+    with error_context(f"'{args.file}': seed"):
+        q = robot.to_q(start)
+    scene = load_scene_of(args, robot, q)
     # these fields have the same form as in a goal of solve_constrained_ik
     goal = goal_of({name: content.pop(name) for name in ('tool', 'constraints', 'costs')
                     if name in content})
@@ -88,7 +91,8 @@ def run(args: argparse.Namespace) -> Exit:
     tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
     path = solve_path(robot, tip, tool_path, scene=scene if args.scene else None, seed=start,
                       constraints=constraints, costs=costs, **content)
-    motion = path_motion(path, _limits(robot, path, limits), tip_speed) if path else None
+    with error_context(f"'{args.file}'"):
+        motion = path_motion(path, _limits(robot, path, limits), tip_speed) if path else None
     print('\n'.join([f'{path.status.name}: {path.message}', *path.not_checked]))
     print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, '
           f'{path.seconds * 1e3:.0f} ms solving')
@@ -97,7 +101,7 @@ def run(args: argparse.Namespace) -> Exit:
         if args.output:
             _write(motion, args.output)
     if args.view:
-        _show(path, tip, robot.to_q(start), scene, args)
+        _show(path, tip, q, scene, args)
     return Exit.NO_SOLUTION if motion is None else Exit.SUCCESS
 
 
@@ -148,7 +152,7 @@ def _read_poses(content: object, kind: str) -> 'list[Array]':
 def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
     import numpy as np
 
-    from ros2_ik.core import MotionLimits
+    from ros2_ik.core import IKError, MotionLimits
     joints = [robot.joint(name) for name in path.problem.joint_names]
     own = np.array([joint.velocity_limit for joint in joints])
     defaults = {'velocity': own, 'acceleration': ACCELERATION, 'jerk': JERK}
@@ -158,9 +162,12 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
     if 'velocity' not in given and np.isinf(own).any():
         raise CommandError(f"joint '{joints[int(own.argmax())].name}' has no velocity limit in "
                            'the URDF: the file needs limits: {velocity: ...}')
+    for name, value in given.items():
+        if isinstance(value, list) and len(value) != len(joints):
+            raise IKError(f'limits: {name} has {len(value)} numbers; valid: one for all joints, '
+                          f'or one for each of {len(joints)}')
     limits = MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
                             for value in {**defaults, **given}.values()))
-    limits.check_count(len(own))
     return replace(limits, velocity=np.minimum(limits.velocity, own))
 
 

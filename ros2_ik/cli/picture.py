@@ -34,8 +34,8 @@ def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'picture', help='write a picture of a robot, its scene and solutions', epilog=EXAMPLE,
-        description='Draw a robot at joint values into a PNG file. With a target, draw as '
-                    'many solutions as --solutions says, side by side. Needs pillow.')
+        description='Draw a robot at joint values into a PNG file. With a target, draw up to '
+                    '--solutions solutions, side by side. Needs pillow.')
     add_robot_arguments(parser)
     add_target_arguments(parser)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
@@ -58,14 +58,14 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.view.picture import COLUMNS, Panel, write_picture
     from ros2_ik.view.surfaces import RobotModel
     path = args.output
-    if path.suffix.lower() != '.png' or path.is_dir() or not path.parent.is_dir():
-        raise CommandError(f"--output '{path}': only PNG files are written; valid: a name that "
-                           'ends with .png, in an existing folder')
+    if path.suffix.lower() != '.png' or path.is_dir():
+        raise CommandError(f"--output '{path}': only PNG files are written; valid: NAME.png")
+    if not path.parent.is_dir():
+        raise CommandError(f"--output '{path}': the folder '{path.parent}' does not exist")
     to_camera = _camera_direction(*args.direction) if args.direction else None
     robot, shipped = load_robot(args)
-    start = read_start(args.joints, robot, shipped, args.deg)
+    start = read_start(args.joints, robot, shipped, args.deg, '--joints')
     scene, q = load_scene_of(args, robot, start), robot.to_q(start)
-    # one panel per solution of the target; without a target, one panel of the given joint values
     panels, exit = _answers(args, scene, q) if args.tip or args.xyz or args.rpy or args.quat else (
         [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.SUCCESS)
     model = RobotModel(robot)
@@ -78,6 +78,8 @@ def run(args: argparse.Namespace) -> Exit:
     for panel in panels:
         for line, _ in panel.text():
             print(line)
+    if 1 < args.solutions != count and exit is Exit.SUCCESS:
+        print(f'{count} of {args.solutions} solutions were found')
     print(f'wrote {path}: {width} x {height} pixels')
     return exit
 

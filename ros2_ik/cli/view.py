@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 EXAMPLE = """examples:
   ros2_ik view panda --scene table
   ros2_ik view talos --tip gripper_left_base_link gripper_right_base_link
-  ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
+  ros2_ik view panda --problem examples/ros/upright_tray.yaml
   ros2_ik view --node /ros2_ik          the robot of a running node"""
 GOALS_EXAMPLE = """examples:
   ros2_ik goals --tip left_gripper right_gripper
@@ -59,10 +59,9 @@ def add_parser(commands: Commands) -> None:
                     'a ghost shows the answer of the node. Only the menu moves the robot.')
     add_node_arguments(goals, 'the node and its robot')
     goals.set_defaults(run=run_goals)
-    for each in parser, goals:
+    for each, more in (parser, '; for Baxter without a node, the tips of both arms'), (goals, ''):
         each.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
-                          help='frames to drag (default: the default tip of solve; for Baxter '
-                               'without a node, the tips of both arms)')
+                          help=f'frames to drag (default: the default tip of solve{more})')
         each.add_argument('--problem', metavar='FILE', help='problem file of `constrained`, with '
                           'constraints, costs and targets')
 
@@ -97,11 +96,7 @@ def run_goals(args: argparse.Namespace) -> Exit:
 
 def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: False,
           add: Callable[['Page'], object] = lambda page: None) -> None:
-    """
-    Serve a page until Ctrl-C or until `ended()` is True; raises OSError if the port is in use.
-
-    `add(page)` is called before the address is printed, to add content to the page.
-    """
+    """Serve a page until Ctrl-C or `ended()`; `add(page)` adds content. Raises OSError."""
     from ros2_ik.core import compile_all
     from ros2_ik.view.page import Page
     # websockets logs an error for each browser that disconnects
@@ -144,12 +139,7 @@ def solving_command(args: argparse.Namespace) -> str:
 
 def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None = None,
                  wait: float = 10.0) -> 'Session':
-    """
-    Return a session with the robot of a running node.
-
-    Raises IKError, or CommandError, for example if the node or its robot_description is not
-    available within `wait` seconds.
-    """
+    """Return a session with a node's robot; raises IKError, or CommandError after `wait` s."""
     from ros2_ik.cli.node_arm import NodeArm
     return _session(NodeArm(client, client.needed_robot(wait), wait), tips, problem,
                     f'ros2_ik constrained problem.yaml --node {client.name}')
@@ -182,4 +172,6 @@ def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
         goal = goal_of(problem)
     except CommandError as error:
         raise IKError(str(error)) from None
+    if goal.execute:
+        raise IKError('execute: the viewer moves a robot only if you click Move there')
     return read_problem(goal, scene, checker_of)

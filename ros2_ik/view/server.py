@@ -46,7 +46,7 @@ def start_server(token: str, port: int) -> viser.ViserServer:
     try:
         socket.create_server((HOST, port)).close()
     except OSError as error:
-        reason = f'{os.strerror(error.errno or 0)}; choose another port'
+        reason = f'{os.strerror(error.errno or 0)}; choose another port (--port)'
         raise OSError(error.errno, reason, f'{HOST}:{port}') from None
     # viser prints its address, which lacks the token
     with redirect_stdout(io.StringIO()), _checked_requests(token):

@@ -160,8 +160,7 @@ Z = [0, 0, 1]
     ({**problem_of(frame='panda_hand', normal=Z, bounds={'upper': [1]}), 'execute': True},
      'execute: only a node moves a robot'),
     ({**problem_of(frame='panda_hand', normal=Z, bounds={'upper': [1]}), 'solver': 'newton'},
-     "unknown solver 'newton'"),
-])
+     "unknown solver 'newton'")])
 def test_malformed_problems_are_refused_in_one_line(command, problem, content, hint):
     assert hint in command('constrained', problem(content), '--robot', 'panda').refusal()
 

@@ -103,7 +103,7 @@ def test_path_with_limits_in_degrees_keeps_urdf_velocity_limits(command, write_p
     ({'tool': {}}, 'tool must have a pose or a header with a frame_id'),
     ({'tip': 'tool1'}, "unknown frame 'tool1'; did you mean 'tool0'?"),
     ({'spacin': 0.1}, "unknown field 'spacin'; did you mean 'spacing'?"),
-    ({'tipspeed': 0.1}, "unknown field 'tipspeed'; did you mean 'tip_speed'"),
+    ({'limits': {'acceleration': [1, 1]}}, "path.yaml': limits: acceleration has 2 numbers"),
     ({'limits': {'speed': 1}}, 'limits are {velocity'),
     ({'tip_speed': -1}, 'tip_speed must be a positive finite number, not -1')])
 def test_malformed_path_files_are_refused(command, write_path, fields, message):

@@ -110,12 +110,11 @@ def test_missing_mesh_is_named(command, tmp_path):
 
 @pytest.mark.parametrize(('arguments', 'reason'), [
     (['panda', '-o', 'x.jpg'], "'x.jpg': only PNG files are written"),
-    (['panda', '-o', 'no_folder/x.png'], "'no_folder/x.png': only PNG files"),
+    (['panda', '-o', 'no_folder/x.png'], "the folder 'no_folder' does not exist"),
     (['panda'], 'required: -o/--output'),
     (['panda', '-o', 'x.png', '--size', 10, 100], "'10' is not a whole number from 100 to 8000"),
     (['panda', '-o', 'x.png', '--xyz', 1, 0, 0, '--tip', 'x'], 'INVALID_LINK_NAME: --tip: '),
-    (['panda', '-o', 'x.png', '--from', 0, 'nan'], "'nan' is not a number from -360 to 360"),
-])
+    (['panda', '-o', 'x.png', '--from', 0, 'nan'], "'nan' is not a number from -360 to 360")])
 def test_malformed_command_lines_are_refused(command, tmp_path, monkeypatch, arguments, reason):
     monkeypatch.chdir(tmp_path)
     assert reason in command('picture', *arguments).refusal()

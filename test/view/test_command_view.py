@@ -50,8 +50,8 @@ def test_port_in_use_is_refused(capsys, free_port):
     with socket.socket() as other:
         other.bind(('127.0.0.1', free_port))
         other.listen()
-        assert refusal(capsys, 'panda', '--port', free_port) == (
-            f"ros2_ik: '127.0.0.1:{free_port}': Address already in use; choose another port")
+        reason = refusal(capsys, 'panda', '--port', free_port)
+        assert f"'127.0.0.1:{free_port}': Address already in use; choose another" in reason
 
 
 @pytest.mark.parametrize(('arguments', 'reason'), [
@@ -60,8 +60,7 @@ def test_port_in_use_is_refused(capsys, free_port):
     (['panda', '--tip', 'panda_hant'], "did you mean 'panda_hand'"),
     (['panda', '--node', '/ros2_ik'], 'leave out --node'),
     (['panda', '--problem', 'no_file.yaml'], "'no_file.yaml': No such file"),
-    (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame'),
-])
+    (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame')])
 def test_malformed_arguments_of_view_are_refused(capsys, arguments, reason):
     pytest.importorskip('viser')
     assert reason in refusal(capsys, *arguments)
