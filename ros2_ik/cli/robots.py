@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> Exit:
             for r in shipped_robots().values()]))
         return Exit.SUCCESS
     robot, shipped = load_robot(args)
-    at = Configuration(robot, read_start(args.joints, robot, shipped, args.deg))
+    at = Configuration(robot, read_start(args.joints, robot, shipped, args.deg, '--joints'))
     title = f'{robot.name}: {shipped.description if shipped else ""}'.rstrip(': ')
     print(f'{title}; root frame {robot.root_frame}\n')
     print(table(('joint', 'kind', 'lower', 'upper', 'velocity limit'), [

@@ -48,12 +48,11 @@ def add_parser(commands: Commands) -> None:
         'constrained', help='joint values under constraints and costs', epilog=FILE_EXAMPLE,
         description='Solve a problem file, whose fields are those of a goal of the action '
                     'solve_constrained_ik. With --robot the library solves the problem, otherwise '
-                    'a running node. With a node, Ctrl-C ends the search, and the command '
-                    'prints the best attempt.')
+                    'a running node; Ctrl-C then ends the search with the best attempt.')
     constrained.add_argument('file', metavar='FILE', help='the goal as YAML')
     add_node_arguments(constrained, 'the action')
     add_robot_arguments(constrained, '--robot',
-                        help='shipped robot or URDF file: solve without a node')
+                        help='shipped robot, URDF or xacro file: solve without a node')
     add_json_argument(constrained)
     constrained.set_defaults(run=run_constrained, node=None)    # None: not given
     call = commands.add_parser(
@@ -62,7 +61,8 @@ def add_parser(commands: Commands) -> None:
     add_node_arguments(call, 'the node, and then for the robot and its collision geometry')
     add_target_arguments(call)
     call.add_argument('--seed', nargs='+', metavar='S', default=[],
-                      help=f'{HELP}; other joints start at their values in joint_states')
+                      help='joint=value ... [rad, m], or the name of a state in the SRDF; other '
+                           'joints start at their values in joint_states')
     add_search_arguments(call)
     call.add_argument('--execute', action='store_true',
                       help='move the robot to the solution if the path is collision-free (not '
@@ -70,8 +70,7 @@ def add_parser(commands: Commands) -> None:
     call.add_argument('--straight', action='store_true',
                       help='move the tip along a straight line')
     call.add_argument('--tip-speed', type=float, default=0.0, metavar='V',
-                      help='maximum speed of the tip with --straight [m/s] (default: limited by '
-                           'the joints only)')
+                      help='maximum speed of the tip with --straight [m/s] (default: 10)')
     add_json_argument(call)
     call.set_defaults(run=run_call)
     stop = commands.add_parser(
@@ -101,8 +100,8 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
                         help='accept solutions in contact with the scene or the robot itself')
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: 1; for call: the node's)")
-    parser.add_argument('--random-state', type=in_range(int, 1, 1e6), metavar='N',
-                        help='seed of the random numbers; other seeds may find other solutions')
+    parser.add_argument('--random-state', type=in_range(int, 0, 1e6), metavar='N',
+                        help='seed of the random numbers (default: 0)')
 
 
 def goal_fields(args: argparse.Namespace) -> dict[str, object]:

@@ -16,16 +16,16 @@ START = ('default of each joint: its home value; otherwise zero or, if its limit
 
 
 def read_start(arguments: Sequence[str], robot: 'Robot', shipped: 'ShippedRobot | None',
-               degrees: bool) -> 'dict[str, float | Array]':
+               degrees: bool, option: str = '--seed') -> 'dict[str, float | Array]':
     """Return the values in `arguments` by joint name; others have their home values, if any."""
     home = shipped.home if shipped else None
     first = ['home'] if 'home' in _states(robot, home) else []
-    return read_joint_values([*first, *arguments], robot, home, degrees)
+    return read_joint_values([*first, *arguments], robot, home, degrees, option)
 
 
 def read_joint_values(arguments: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
-                      degrees: bool) -> 'dict[str, float | Array]':
-    """Return the values in `arguments` by joint name; later ones override earlier ones."""
+                      degrees: bool, option: str = '--seed') -> 'dict[str, float | Array]':
+    """Return the values in `arguments` of an option by joint name; later ones have precedence."""
     values: dict[str, float | Array] = {}
     states = _states(robot, home)
     for argument in arguments:
@@ -35,8 +35,9 @@ def read_joint_values(arguments: Sequence[str], robot: 'Robot', home: Mapping[st
         elif argument in states:
             values.update(states[argument])
         else:
-            raise CommandError(f"'{argument}' is neither joint=value nor a state; known states: "
-                               f'{", ".join(sorted(states)) or "none"}')
+            raise CommandError(
+                f"{option}: '{argument}' is neither joint=value nor a state; joints: "
+                f'{", ".join(robot.joint_names)}; states: {", ".join(sorted(states)) or "none"}')
     return values
 
 

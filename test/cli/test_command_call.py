@@ -102,8 +102,7 @@ def test_call_with_srdf_state_as_seed_uses_the_default_tip(call):
     (['--tip', 'panda_hand_tpc', '--xyz', 1, 2, 3], "'panda_hand_tcp'"),
     (['--tip', TCP, '--xyz', 'nan', 2, 3], 'INVALID'),
     (['--tip', TCP, '--xyz', 1, 2, 3, '--seed', 'joint=1'], "unknown joint 'joint'"),
-    (['--xyz', 1, 2, 3, '--execute', '--max-joint-change', 30], 'for degrees add --deg'),
-])
+    (['--xyz', 1, 2, 3, '--execute', '--max-joint-change', 30], 'for degrees add --deg')])
 def test_malformed_calls_are_refused_in_one_line(call, arguments, hint):
     assert hint in call(*arguments).refusal()
 
