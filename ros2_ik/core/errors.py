@@ -136,5 +136,5 @@ def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
     if len(valid) <= LISTED and hint.startswith('none'):
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
     # a phrase of several words has no simple plural
-    count = f'{kind}s' if kind.isalpha() else 'in all'
+    count = kind + 's' * (len(valid) != 1) if kind.isalpha() else 'in all'
     return f"unknown {kind} '{name}'; {hint} ({len(valid)} {count})"

@@ -400,7 +400,7 @@ def _read(text_or_path: str | Path, what: str) -> str:
         return Path(text_or_path).read_text('utf-8')
     except (OSError, ValueError, TypeError) as error:
         raise RobotDescriptionError(
-            f'the {what} {text_or_path!r} is neither XML nor a readable file: {error}') from None
+            f"the {what} '{text_or_path}' is neither XML nor a readable file: {error}") from None
 
 
 def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> Array:

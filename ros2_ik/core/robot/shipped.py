@@ -82,7 +82,7 @@ def shipped_robots() -> Mapping[str, ShippedRobot]:
         try:
             found[path.stem] = ShippedRobot.read(path)
         except RobotDescriptionError as error:
-            _log.warning('%s; this robot is left out', error)
+            _log.warning('ros2_ik: %s; this robot is left out', error)
     return found
 
 
