@@ -109,8 +109,8 @@ class MotionLimits:
             given = getattr(self, name)
             values = floats(given, f'the largest {name}', 'numbers, one per joint',
                             InvalidOptionError)
-            if values.ndim != 1 or not (values > 0).all() or (
-                    name != 'jerk' and not np.isfinite(values).all()):
+            if values.shape != np.shape(self.velocity) or values.ndim != 1 or not (
+                    values > 0).all() or name != 'jerk' and not np.isfinite(values).all():
                 raise InvalidOptionError(f'the largest {name} must be positive, one number per '
                                          f'joint, not {given!r}')
             values.setflags(write=False)

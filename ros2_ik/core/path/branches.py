@@ -33,6 +33,8 @@ SOLUTION_TOLERANCE = 1e-9
 LIMIT_MARGIN = 1e-2
 # iteration limit of a search for several configurations at one pose (a UR5 has eight)
 ITERATIONS = 2000
+# share of the time limit for tracing branches; the rest is for checking the steps between samples
+TRACE_SHARE = 0.6
 MAX_SAMPLES = 100_000   # largest number of samples of a path; each takes about 0.5 ms and 50 kB
 # largest valid spacing [m]; with a larger one, descents from sample to sample fail too often
 LARGEST_SPACING = 0.1
@@ -90,6 +92,10 @@ class Branches:
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
                  budget: Budget) -> None:
         self.problem, self.path, self.options, self.budget = problem, path, options, budget
+        self._trace_budget = Budget(
+            budget.started + TRACE_SHARE * (budget.deadline - budget.started),
+            cancel=budget.cancel)
+        self.interrupted = False    # True after a budget was used up
         # the problem with joint limits narrowed by LIMIT_MARGIN
         narrowed = problem.bounded(problem.change_bound)
         margin = np.minimum(LIMIT_MARGIN, (problem.upper - problem.lower) / 4)
@@ -134,7 +140,8 @@ class Branches:
             chain, before = self._best(), layer
             layer = self.next_sample(chain)
             is_farther = before < layer < len(self.samples)
-            starts = self._starts(layer) if is_farther and not self.budget.over() else []
+            stops = not is_farther or self._is_over(self._trace_budget)
+            starts = [] if stops else self._starts(layer)
         return chain
 
     def next_sample(self, chain: Chain) -> int:
@@ -149,13 +156,18 @@ class Branches:
         found = self.solve(self.samples[layer], self.seed, self.options.starts)
         return [each.q for each in (found, *found.alternatives) if each.q is not None]
 
+    def _is_over(self, budget: Budget) -> bool:
+        over = budget.over()
+        self.interrupted |= over
+        return over
+
     def _trace(self, layer: int, starts: Sequence[Array]) -> None:
         """Trace branches from configurations (nq,) at sample `layer`, until they end or merge."""
         sample_ranges = range(layer + 1, len(self.samples)), range(layer - 1, -1, -1)
         for start, sample_range in product(starts, sample_ranges):
             self._add_node(layer, q := start)
             for i in sample_range:
-                found = None if self.budget.over() else self.follow(
+                found = None if self._is_over(self._trace_budget) else self.follow(
                     self.samples[i], q, MAX_SAMPLE_STEP)
                 if found is None or not self._add_node(i, found):
                     break
@@ -180,14 +192,14 @@ class Branches:
             numbers = self._cheapest()
             chain = [(samples[0], nodes[0][numbers[0]])]
             for i, pair in enumerate(pairwise(numbers)):
-                added = subdivide(i, *pair)
+                added = None if self._is_over(self.budget) else subdivide(i, *pair)
                 if added is None:
                     self.refused[i].add(pair)
                     break
                 chain += added
             else:
                 return chain
-            if self.budget.over():
+            if self._is_over(self.budget):
                 return chain
 
     def _cheapest(self) -> list[int]:

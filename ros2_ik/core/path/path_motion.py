@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import positive
+from ros2_ik.core.checks import instance, positive
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError
 from ros2_ik.core.motion import blocked, Motion, MotionLimits, MotionState
 from ros2_ik.core.motion.motion import LIMIT_ROUNDING
@@ -51,6 +51,8 @@ def path_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motion:
     deviation or the joint limits, or has a contact; a smaller spacing of the path may help.
     """
     tip_speed = positive(tip_speed, 'tip_speed', InvalidOptionError)
+    instance(path, Path, 'path', InvalidOptionError)
+    instance(limits, MotionLimits, 'limits', InvalidOptionError)
     limits.check_count(len(path.problem.joint_names))
     if not path.success:
         raise InvalidStateError(f'only a complete path has a motion: {path.message}')

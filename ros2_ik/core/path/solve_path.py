@@ -172,7 +172,7 @@ def _advice(path: Path, budget: Budget) -> str:
 def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     """Return the reason why a chain, possibly empty, cannot be continued to the parameter s."""
     budget, options, problem = branches.budget, branches.options, branches.at(s)
-    if budget.over():
+    if branches.interrupted or budget.over():
         return ((Status.PREEMPTED, 'time', 'cancelled') if budget.cancelled() else
                 (Status.TIMED_OUT, 'time', f'the timeout of {options.timeout:.4g} s expired'))
     if not chain and options.hold_start:

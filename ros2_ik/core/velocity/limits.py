@@ -171,8 +171,9 @@ class Barrier:
         if not isinstance(function, CheckedDistance):
             return bound
         if len(margins) > 1 or np.isinf(margins[0]) or np.isfinite(bounds.upper).any():
-            raise InvalidConstraintError(f"barrier '{self.name}' of distances must have one lower "
-                                         'bound, the same for all rows, and no upper bound')
+            raise InvalidConstraintError(
+                f"barrier '{self.name}' of distances must have one lower bound, the same for all "
+                f'rows, and no upper bound, not {bounds.lower} and {bounds.upper}')
         return DistanceConstraints(
             self.name, function.checker, float(margins[0]), self.gain_in_step(dt), self.push, dt,
             function.restrict_checker)

@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, ArrayLike, FLOAT, Pose
-from ros2_ik.core.checks import instance, non_negative, positive, vector, vectors
+from ros2_ik.core.checks import instance, instances, non_negative, positive, vector, vectors
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
@@ -75,8 +75,11 @@ class VelocityProgram:
         self.kinetic_energy = non_negative(kinetic_energy, 'kinetic_energy', InvalidOptionError)
         given = (ConfigurationLimit(), VelocityLimit()) if limits is None else tuple(limits)
         frames = [limit for limit in given if isinstance(limit, CartesianVelocityLimit)]
-        bounded = self._bind_barriers(tuple(barriers))
-        soft, hard = ([task.bind(robot) for task in some] for some in (tasks, constraints))
+        bounded = self._bind_barriers(
+            instances(barriers, Barrier, 'barriers', InvalidOptionError))
+        soft, hard = (
+            [task.bind(robot) for task in instances(some, Task, what, InvalidTargetError)]
+            for what, some in (('tasks', tasks), ('constraints', constraints)))
         _check_names('tasks', [task.name for task in (*soft, *hard)], InvalidTargetError)
         functions = [*(task.function for task in (*soft, *hard)),
                      *(barrier.bounds.function for barrier in bounded),
@@ -96,16 +99,14 @@ class VelocityProgram:
         self._no_gaps = np.zeros((0, robot.nv + row.NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
+        locked, driven = (instances(names, str, what, InvalidOptionError)
+                          for what, names in (('locked', locked), ('driven', driven)))
         self._lock_joints({*locked, *(robot.passive_joints & {*robot.joint_names})}, driven)
         self._step = kernel.velocity_step.run
         self._last_velocity = np.zeros(robot.nv)
 
     def _bind_barriers(self, barriers: Sequence[Barrier]) -> list[Barrier]:
         """Bind barriers to the robot; store distance constraints, and return other barriers."""
-        for barrier in barriers:
-            if not isinstance(barrier, Barrier):
-                raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
-                                         'CollisionBarrier')
         _check_names('barriers', [barrier.name for barrier in barriers], InvalidOptionError)
         bound = [barrier.bind(self.robot, self.dt) for barrier in barriers]
         self._distances = [one for one in bound if isinstance(one, DistanceConstraints)]
@@ -372,4 +373,5 @@ def _check_names(what: str, names: Sequence[str], fault: type[IKError]) -> None:
 def solve_velocity(configuration: Configuration, tasks: Iterable[Task], dt: float,
                    **options: Any) -> VelocityResult:
     """Return one step of a new `VelocityProgram`; a loop should keep one program instead."""
+    instance(configuration, Configuration, 'configuration', InvalidStateError)
     return VelocityProgram(configuration.robot, tasks, dt, **options).step(configuration.q)

@@ -211,7 +211,7 @@ def test_step_of_a_robot_without_joints_is_empty(small):
 
 
 def test_malformed_barriers_and_duplicate_names_are_refused(panda):
-    with pytest.raises(InvalidOptionError, match='unknown barrier 3; valid: Barrier'):
+    with pytest.raises(InvalidOptionError, match='barriers must be a list of Barrier, not .3'):
         VelocityProgram(panda, [], DT, barriers=[3])
     with pytest.raises(InvalidTargetError, match=f"2 tasks have the name '{TIP}'"):
         VelocityProgram(panda, [frame_task(TIP), twist_task(TIP)], DT)
