@@ -1,6 +1,6 @@
 """
 Conversion between ROS messages and objects of ros2_ik.core.
 
-Pure functions without a node or a clock. They read fields by name, so that any object with the
-fields of the message is accepted, such as a goal that `ros2_ik constrained` reads from a file.
+Pure functions without a node or a clock. They read fields by name, and so accept any object with
+the fields of the message, such as a goal that `ros2_ik constrained` reads from a file.
 """

@@ -25,7 +25,7 @@ def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKP
     """
     Write a solution of a problem into a ComputeIK response, or into the result of an action.
 
-    `header` becomes the header of each state. `notes` are appended to the field `message`.
+    `header` becomes the header of all states and contacts; `response.message` ends with `notes`.
     """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
@@ -37,7 +37,7 @@ def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKP
     response.alternatives = [fill_state(RobotState(), other.best_joints, names, header)
                              for other in solution.alternatives]
     response.impossible = bool(solution.impossible)
-    # without constraints and costs, the other fields describe a solution; `explain` takes 17 us
+    # `explain` takes 17 us; other fields suffice for a solution without constraints and costs
     if not solution.success or problem.constraints or problem.costs:
         response.explanation = solution.explain()
     response.not_checked = list(solution.not_checked)

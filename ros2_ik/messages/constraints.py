@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # number of rows, and a timeout cannot interrupt it.
 MAX_ROWS = 1000
 CHECKER = 'checker'   # field of a function that holds the scene's checker; not in messages
-FRAMES = ('frame', 'relative_to')   # fields of the message itself, not in `parameters`
+FRAMES = ('frame', 'relative_to')   # fields with a message field of their own, not in `parameters`
 
 ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 
@@ -142,7 +142,7 @@ def function_message(kind: str, bounds: 'Bounds | None' = None, frame: str = '',
 
 # -- bounds: a function with hard bounds is a Constraint, with soft bounds a cost ---------------
 
-ROUNDING = 1e-3   # accepted excess of an upper bound, for a rounded pi such as 3.142 [rad]
+ROUNDING = 1e-3   # accepted excess of an upper bound over pi, which may be rounded to 3.142 [rad]
 
 
 def _constraint(function: KinematicFunction, bounds: 'Bounds', name: str) -> Constraint:
@@ -189,7 +189,7 @@ def _numbers(values: Sequence[float]) -> float | Array:
 
 # -- reports on a configuration ----------------------------------------------------------------
 
-COST_TOLERANCE = 1e-6   # largest violation of a cost that is reported as `holds` [units of f]
+COST_TOLERANCE = 1e-6   # largest violation at which a cost is reported as `holds` [units of f]
 
 
 class ConstraintReport(NamedTuple):

@@ -104,7 +104,7 @@ def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Refe
         return Reference(*scene.fixed_to(frame_id))
     except UnknownFrameError as unknown:
         try:
-            # look up from the robot without added frames, which do not exist in TF
+            # pass the robot without added frames, which TF does not have
             return lookup(scene.robot, frame_id)
         except LookupError as error:
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None

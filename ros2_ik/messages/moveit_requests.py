@@ -40,7 +40,7 @@ def compute_ik_request(request: PositionIKRequest, scene: Scene, defaults: Defau
 
     As in MoveIt, `pose_stamped_vector` and `ik_link_names` take precedence over `pose_stamped` and
     `ik_link_name`, and the default link is the group's tip. Joints of the group that move no named
-    link are locked. Unlike in MoveIt, joints that move both named and other tips may move, the
+    link are locked. Unlike in MoveIt, joints that move a named and another tip are not locked, the
     nanoseconds of `timeout` are used, and attached objects are used regardless of `is_diff`.
     """
     poses, links = list(request.pose_stamped_vector), list(request.ik_link_names)
@@ -97,7 +97,7 @@ def _position(message: PositionConstraint, scene: Scene, lookup: Lookup) -> Iter
     region = message.constraint_region
     with error_context('constraint_region'):
         check_size([region])
-    # MoveIt skips a shape without a pose
+    # as in MoveIt, skip shapes without a pose
     regions = [(shape, frame.offset * pose) for shape, pose in read_shapes(region, 'hull') if pose]
     if not regions:
         raise invalid('constraint_region has no shape with a pose')

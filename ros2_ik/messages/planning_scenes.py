@@ -108,7 +108,7 @@ def copy_scene(source: Scene, robot: Robot, world: bool = True, attached: bool =
 
 
 def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
-    """Add named frames; header.frame_id is the name of the frame (MoveIt's reversed TF usage)."""
+    """Add named frames; header.frame_id is the new frame, as in MoveIt (in TF, the parent)."""
     root = scene.robot.root_frame
     for index, item in enumerate(transforms):
         name, transform = item.header.frame_id.removeprefix('/'), item.transform
@@ -128,7 +128,7 @@ def _with_padding(scene: Scene, message: PlanningScene) -> Scene:
         scene = scene.with_padding({item.link_name: item.padding
                                     for item in message.link_padding})
     for index, item in enumerate(message.link_scale):
-        # 0, the default of the field, means that it is not set
+        # 0, the field's default, means that no scale is set
         if item.scale not in (0.0, 1.0):
             raise invalid(f"link_scale[{index}]: links are not scaled, but '{item.link_name}' has "
                           f'the scale {item.scale:g}; valid: 1; link_padding makes a link thicker')
@@ -199,8 +199,8 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     """
     Return a message that changes scene `before` to `after`; `header.frame_id` is the root frame.
 
-    If the scenes differ only in world objects (without the octomap), the message is a diff with
-    these objects; otherwise it is the whole scene, with the joint values `joints`.
+    The message is a diff if the scenes differ only in world objects (not in the octomap), and no
+    removed object has matrix entries; otherwise it is the whole scene with joint values `joints`.
     """
     old, new = before.scene.objects if before else {}, after.scene.objects
     removed = sorted(old.keys() - new.keys())

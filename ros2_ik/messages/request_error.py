@@ -30,7 +30,7 @@ def invalid(message: str) -> RequestError:
 
 def check_lengths(message: object, limits: Mapping[str, int]) -> None:
     """Raise RequestError if a field (list or string) is longer than its limit in `limits`."""
-    # a request must not block the node for long: the limits bound the time of reading
+    # the limits bound the time to read a request, because reading blocks the node
     for field, limit in limits.items():
         if (length := len(getattr(message, field))) > limit:
             raise invalid(f'{field} has length {length}; at most {limit} are read')

@@ -1,4 +1,4 @@
-"""Reading of ComputeIK requests: defaults, options of the search, collision rules."""
+"""Reading of ComputeIK requests: defaults, options of the search, allowed collisions."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -67,7 +67,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
         raise invalid('there is no target, and no constraint or cost either')
     robot, tool = with_tool(message.tool, scene, [*message.tips, *named_frames(
         (*message.constraints, *message.costs))], group or default, defaults)
-    # the tip of a single target without tips is the tool, if any, else the default tip
+    # without tips, the tip of a single target is the tool, if any, else the default tip
     names = message.tips or [tool] * (count == 1 and tool != '')
     tips = [link_name(robot, name, 'tips', scene) for name in names]
     if not tips and count == 1:

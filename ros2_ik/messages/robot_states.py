@@ -24,8 +24,8 @@ def joint_values(state: 'RobotState', robot: Robot, label: str = 'seed') -> Valu
     """
     Read the joint values of a RobotState; mimic joints are ignored.
 
-    Raises RequestError for lists of different length, unknown joints, duplicate joints, and
-    numbers that are not finite. `label` is the name of the message in errors.
+    Raises RequestError if names and positions differ in number, if a joint is unknown, duplicate
+    or in the wrong field, or if a number is not finite. `label` names the message in errors.
     """
     single, multiple = state.joint_state, state.multi_dof_joint_state
     values: Values = {}
@@ -87,7 +87,7 @@ def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[s
 
 
 def _transform(values: Sequence[float]) -> 'Transform':
-    from geometry_msgs.msg import Transform  # here, because reading needs no ROS
+    from geometry_msgs.msg import Transform  # here, so that reading needs no ROS
     # planar joint: x y theta
     if len(values) == 3:
         x, y, theta = values

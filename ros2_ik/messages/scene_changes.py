@@ -20,7 +20,7 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, invalid
 from ros2_ik.messages.shapes import read_shapes, shape_poses
 
-# limits of objects in requests that do not change the scene: converting objects blocks the node
+# limits for objects in requests (not in scene changes): converting these objects blocks the node
 MAX_REQUEST_SHAPES = 100            # number of shapes of all objects
 MAX_REQUEST_TRIANGLES = 20_000      # number of triangles of all meshes
 ADD, REMOVE, APPEND, MOVE = range(4)
@@ -102,7 +102,7 @@ def _attach(scene: Scene, message: AttachedCollisionObject, context: ConversionC
     item, link, robot = message.object, message.link_name.removeprefix('/'), scene.robot
     if link not in robot.tree.links:
         raise UnknownLinkError(link, robot.tree.links)
-    # without shapes, the world object of that id is attached at its present pose
+    # a message without shapes attaches the world object of its id, at the present pose
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
         at = context.at(robot.moving_joints(link))
         return scene.attach(item.id, link, message.touch_links, at)
