@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 # maximum delay of motors and controllers; a joint with a larger delay counts as not following [s]
 MAX_DELAY = 0.3
-N_PATH_SAMPLES = 100    # samples of a motion in the search for the one nearest to the arm
-# distance beyond the goal up to which a rest point counts as the goal [rad, m]
+N_PATH_SAMPLES = 100    # number of samples of a motion that `nearest_time` compares
+# distance beyond the goal up to which the end of braking counts as the goal [rad, m]
 GOAL_EPSILON = 1e-6
 
 
@@ -78,7 +78,7 @@ class Controller(ABC):
     """
 
     default_topic: ClassVar[str]   # {} is the controller's name
-    names_joints: ClassVar[bool] = False     # True: commands name joints; a topic can be shared
+    names_joints: ClassVar[bool] = False     # True: commands name joints, so topics may be shared
     min_start_delay: ClassVar[float] = 0.0   # time for which the start of each motion is held [s]
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
@@ -185,7 +185,7 @@ def braked(motion: Motion, time: float, at: MotionState, limits: MotionLimits,
            bounds: tuple[Array, Array], others: Sequence[MotionState] = (),
            reversible: Sequence[MotionState] = (), rate: float = 1.0) -> Motion | None:
     """
-    Return the braking motion of a motion at `time` [s]; None: the motion should end at its goal.
+    Return a motion that brakes `motion` at `time` [s], None if `motion` should end at its goal.
 
     Braking starts at state `at`; for `others` and `reversible` see `braking_motion`. `rate` is the
     actual speed divided by the planned speed; 0 means that the state is not on the path.

@@ -53,7 +53,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                                     callback_group=self.context.callback_group)
         # handles of the current motion's goals that have not ended, by UUID; None until accepted
         self._goals = dict[bytes, ClientGoalHandle | None]()
-        # goals whose cancel has no response yet, after their braking goal was rejected
+        # goals with an unanswered cancel request, sent because their braking goal was rejected
         self._cancelled = set[bytes]()
         # a motion that was stopped before its goal was accepted, and the arguments of `stop`
         self._withdrawn: tuple[Motion, MotionLimits, tuple[Array, Array]] | None = None

@@ -70,7 +70,7 @@ class RobotControllers:
 
 
 def active_joints(robot: Robot, group: str) -> tuple[str, ...]:
-    """Return a group's active joints that have exactly one position; group '' has all joints."""
+    """Return a group's active joints of one degree of freedom; group '' has all joints."""
     names = robot.group(group).joint_names if group else robot.joint_names
     joints = tuple(name for name in names
                    if robot.joint(name).is_scalar and name not in robot.passive_joints)

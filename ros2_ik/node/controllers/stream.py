@@ -21,7 +21,7 @@ from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import FromServo, Knot, PlayerState, ServoOutput
 from ros2_ik.node.servo.player import Player
 
-ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
+ANSWER_TIMEOUT = 2.0   # time for the controller to return its parameters [s]
 PARAMETER_POLL_PERIOD = 2e-3     # between two checks for these parameters [s]
 UNKNOWN = '_NODE_NAME_UNKNOWN_'   # rclpy's name of a node that has not been discovered yet
 _PLAYER_NUMBERS = count()

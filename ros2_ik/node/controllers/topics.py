@@ -29,7 +29,7 @@ class CommandTopic:
     """
     Publisher of commands to a controller, and subscriber to the commands of other clients.
 
-    Calls `on_foreign(message, topic)` for each command of another client, since it replaces this
+    Calls `on_foreign(message, topic)` for each command of another client, which replaces this
     node's command in the controller. `context.own_subscriptions` counts the subscriptions of this
     node by topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the
     controller's own node counts: DDS may have found other subscribers, but not the controller yet.
@@ -108,8 +108,8 @@ class SpeedScaling:
     The factor (0 to 1) by which a controller slows its trajectories; 1 before the first report.
 
     joint_trajectory_controller has reported the factor since 4.39 (Jazzy) and 5.3 (Kilted). In
-    earlier versions the field is missing or 0, so a 0 is used only after another value. There is a
-    report after each update; `on_slow` is called for each report while the factor is below 1.
+    earlier versions the field is missing or 0, so a 0 is used only after another value. The
+    controller reports each update; while the factor is below 1, each report calls `on_slow`.
     """
 
     def __init__(self, node: Node, topic: str, on_slow: Callable[[], None]) -> None:

@@ -27,7 +27,7 @@ POINT_PERIOD = 0.03
 STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
-MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
+MAX_OWN_GOALS = 100    # stored goals; a controller lists fewer in one status message
 # two clients' commands less than this apart may reach the controller in either order [s]
 SIMULTANEOUS = 0.1
 MAX_START_DELAY = 60.0      # from the receipt of a trajectory to its stamp [s]
@@ -38,7 +38,7 @@ RECEIVE_DELAY = 0.04
 PATH_TOLERANCE = 0.01
 # up to this delay [s], braking starts from a commanded state, above it from the measured state
 TYPICAL_DELAY = 0.06
-N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory may start
+N_BRAKING_STATES = 7    # number of commanded states from which braking may start
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TrajectoryOutput(ServoOutput):
 
     message_type = JointTrajectory
     ahead = 0.06
-    n_node_subscriptions = 1    # it detects commands of other clients
+    n_node_subscriptions = 1    # to detect commands of other clients
 
     def affects_joints(self, message: JointTrajectory) -> bool:
         # a trajectory without points may end the current trajectory
