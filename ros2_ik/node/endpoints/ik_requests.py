@@ -48,10 +48,10 @@ from ros2_ik.srv import ComputeIK
 
 BOUND_NOTE = 'max_joint_change is parameter max_jump, since the request sets none and has execute'
 MAX_PENDING = 64        # maximum number of open searches in the workers
-# CPU time of a search before it is sent to a worker [s]; sending takes longer than this time
+# maximum CPU time of a search in the node's thread [s]; sending it to a worker takes longer
 SEARCH_SLICE = 0.002
 FAST_SOLVER = 'lm'    # the solver whose attempts take well below SEARCH_SLICE with default options
-REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count as reached [rad, m]
+REST_TOLERANCE = 1e-2   # maximum distance from the positions for which a solution holds [rad, m]
 
 
 class PreparedRequest(World):
@@ -133,9 +133,9 @@ class IKEndpoint(Endpoint):
 
     async def _search(self, prepared: PreparedRequest) -> tuple[IKSolution, Motion | None]:
         """
-        Run a short search in this thread, others from scratch in a worker; raises RequestError.
+        Run a search in this thread if it is short, else from scratch in a worker.
 
-        Returns the solution and, for a straight path, the motion along it.
+        Returns the solution and, for a straight path, the motion along it. Raises RequestError.
         """
         search, path = prepared.search, prepared.path
         if path is None and _run_slice(search):

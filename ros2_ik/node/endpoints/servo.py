@@ -33,7 +33,7 @@ UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
 STATE_CHANGE_TIMEOUT = 20.0
 # maximum number of triangles in new meshes while the servo is on; 5,000 take 30 ms to prepare
 MAX_NEW_TRIANGLES = 5000
-BASE_NOISE = 1e-3       # change of the pose of a free base that is no motion [m, rad]
+BASE_NOISE = 1e-3       # largest change of a free base's pose that is noise, not motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {0: 'joint', 1: 'twist', 2: 'pose'}     # by command_type of MoveIt's service
 SERVO_PARAMETERS = (
