@@ -83,7 +83,7 @@ class MotionExecution:
         self.reason: Outcome | None = None      # outcome of a braked motion
         self.notes: list[str] = []
         self.node_scene: Scene | None = None       # the node's scene at the last collision check
-        self.checked_scene: Scene | None = None     # that scene with the additions of the request
+        self.checked_scene: Scene | None = None     # `node_scene` with the request's additions
         # running check of the remaining path in a newer scene
         self.recheck: PathCollisionCheck | None = None
         self._stopped_at = 0.0          # start of braking, motion clock [s]

@@ -72,9 +72,9 @@ class MotionExecutor:
 
     def stop(self, status: Status, reason: str) -> int:
         """
-        Stop all motions; return their number, with those that wait or brake, and a moving servo.
+        Stop all motions; return their number, including motions that wait or brake and the servo.
 
-        The servo ends when it finds `stops` changed, within 20 ms.
+        The servo counts if it moves. It checks `stops` every 20 ms, and ends after a change.
         """
         self.stops += 1
         for execution in self._executions:

@@ -67,8 +67,8 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
 VELOCITY_HEADROOM = 0.998
 # excess acceleration of a controller's interpolation, as a fraction of jerk limit * POINT_PERIOD
 ACCELERATION_EXCESS = 0.025
-MIN_SCALING = 1e-3      # lower bound of velocity_scaling in requests, as in the parameter
-MAX_TIP_SPEED = 10.0    # used if only joint limits bound the tip's speed [m/s]
+MIN_SCALING = 1e-3      # lower bound of scaling factors in requests, as in the parameters
+MAX_TIP_SPEED = 10.0    # maximum speed of the tip if a request sets none [m/s]
 # maximum duration of a motion [s]; the computation of a trajectory's points blocks the node
 MAX_DURATION = 600.0
 

@@ -10,7 +10,7 @@ from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.state.joint_states import JointStates
 
 DELAY_STEP = 0.02   # between two delays at which commands are evaluated [s]
-N_SUBSTEPS = 10     # number of delays that are compared for each of these steps
+N_SUBSTEPS = 10     # number of intervals into which interpolation divides each step
 # maximum lead of joints [s]: a controller may start before its acceptance reaches the node
 MAX_LEAD = 0.06
 
@@ -21,7 +21,7 @@ class Tracking(NamedTuple):
 
     `delay` [s] is the common delay at which the joints fit the commanded path best; `path_error`
     is the worst joint's distance from the path at that delay [rad, m]. `error` (n,) is each
-    joint's distance from the range of its commands from `most` [s] ago to -`least` [s] ahead.
+    joint's distance from the range of its commands `least` to `most` seconds ago; see `tracking`.
     """
 
     delay: float
