@@ -50,7 +50,7 @@ MIN_GRADIENT = 1e-9  # gradient below which servoed joints do not change a dista
 LOOKAHEAD = 0.05    # time by which the check for singularities looks ahead [s]
 MIN_FRACTION = 0.5  # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
-PUSH_VELOCITY = 1e-4    # velocity away from an obstacle above which it pushes the arm [m/s]
+PUSH_VELOCITY = 1e-4    # speed away from an obstacle above which the status reports it [m/s]
 
 
 class Step(NamedTuple):
@@ -76,8 +76,8 @@ class Follower:
     The joints follow the last command.
 
     Without a valid command, the joints brake. They move away from approaching obstacles in any
-    case. During a step, all other joints move at their velocities in `v`, which the caller sets,
-    like their positions in `q`. Commands may refer to frames of `scene`.
+    case. The caller sets `q` and `v` of all other joints, which move at `v` during a step.
+    Commands may refer to frames of `scene`.
     """
 
     def __init__(self, request: SessionRequest) -> None:

@@ -39,7 +39,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
 SERVO_PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
-IDLE_PERIOD = 0.05  # period of the loop with neither session nor player [s]
+IDLE_PERIOD = 0.05  # period of the loop without a session, until a player is opened [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 # commands are ignored after this time without calls from the node [s]: it may be blocked, and then

@@ -15,7 +15,7 @@ WAITS = 'waits for joint_states and for the controllers'
 
 
 class Knot(NamedTuple):
-    """Joint positions and velocities (n,) at `time` [ns]; for encoders, on the node's clock."""
+    """Joint positions, velocities (n,) at `time` [ns] (motion clock; for encoders, node clock)."""
 
     time: int
     position: Array
@@ -42,7 +42,7 @@ class ServoOutput(ABC):
 
     @abstractmethod
     def message(self, knots: Sequence[Knot]) -> object:
-        """Return the message for knots in order of time; streams encode only the last knot."""
+        """Return the message for knots in order of time; setpoints use only the last knot."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SessionRequest:
     """
     Request to begin a servo session, which follows the commands of one `mode`.
 
-    - `robot`: the robot, with `tip` as an added frame if the tip is an object or a tool.
+    - `robot`: the robot, with `tip` as an added frame if the tip is a scene frame or a tool.
     - `q`: current configuration (nq,).
     - `joints`: the n joints of the controllers.
     - `velocity`, `acceleration`: limits of `joints` (n,) [rad/s, m/s; rad/s^2, m/s^2].

@@ -59,12 +59,12 @@ class Session:
             SpeedScaling(context.node, f'{output.topic.rpartition("/")[0]}/controller_state',
                          partial(self._repeat, topic))
             for output, topic in self._outputs if output.ahead]
-        # beside a stream, which takes no look-ahead, trajectories have none either
+        # beside a streaming controller (0 s ahead), trajectories are not sent ahead either
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.has_tracking_fault, self._hold_pending = False, False
         self._knots = deque[Knot]()
         self._started_at = self._stepped_at = time.monotonic()      # steady clock [s]
-        self._moved_at = -math.inf     # last motion [s]; nothing is published before the first one
+        self._moved_at = -math.inf     # last motion (steady clock [s]); -inf: nothing is published
         self._checked_at = 0.0      # last check of joint_states (steady clock [s])
         self._time = 0      # last command (motion clock [ns], like the times of knots)
         self._velocities = ObjectVelocities()
@@ -92,7 +92,7 @@ class Session:
         if scene:
             follower.set_scene(scene)
             moved = {}
-        # of world objects only: attached objects move with the arm
+        # velocities of world objects only, since attached objects move with the arm
         follower.move_objects(moved, self._velocities.at(now, follower.scene.objects))
 
     def _update_other_joints(self) -> None:
@@ -221,7 +221,7 @@ class Session:
             self._knots.popleft()
 
     def _publish(self) -> None:
-        """Publish the last step to streams, and recent knots with the rest knot to the others."""
+        """Publish setpoints (last step) and trajectories (recent knots and the rest knot)."""
         follower, stamp = self.follower, self._clock.to_node_time
         joints, knots, rest = follower.request.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.q_indices], follower.v[follower.v_indices])
@@ -249,7 +249,7 @@ class Session:
     # -- joint_states ---------------------------------------------------------------------
 
     def _check_joint_states(self, steady: float) -> None:
-        """Check joint_states, at the start also the controllers: end the session, or wait."""
+        """Check joint_states (at first also controllers); on a fault, end the session or wait."""
         if steady < self._checked_at + STATE_CHECK_PERIOD:
             return
         self._checked_at = steady

@@ -8,7 +8,7 @@ import numpy as np
 from ros2_ik.core import Array
 
 VELOCITY_TIMEOUT = 0.3    # time for which a velocity counts after a move [s]
-MIN_PERIOD = 0.02   # least time between two moves: changes reach the servo this often [s]
+MIN_PERIOD = 0.02   # minimum time between moves: the period in which changes reach the servo [s]
 
 
 class ObjectVelocities:
@@ -31,7 +31,7 @@ class ObjectVelocities:
                                       if dt < VELOCITY_TIMEOUT else np.zeros_like(displacement))
 
     def outdated(self, now: float) -> bool:
-        """Return whether any velocity has ended since the last call of `at`."""
+        """Return whether any velocity has expired since the last call of `at`."""
         return any(now >= at + VELOCITY_TIMEOUT for at, _ in self._moves.values())
 
     def at(self, now: float, names: Collection[str]) -> dict[str, Array]:
