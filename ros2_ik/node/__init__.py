@@ -26,7 +26,7 @@ def main() -> NoReturn:
         signal.signal(number, lambda *_: os._exit(0))
     # start the fork server first: it imports the library while this process imports ROS
     ensure_fork_server()
-    # before Python 3.11, simultaneous imports of a module in two threads may fail
+    # import now: before Python 3.11, simultaneous imports of a module in two threads may fail
     if sys.version_info < (3, 11):
         for name in ('linalg', 'optimize', 'sparse', 'spatial'):
             import_module(f'scipy.{name}')

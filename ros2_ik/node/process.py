@@ -7,7 +7,7 @@ from multiprocessing import forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
 import signal
 
-# without SIGHUP (the terminal was closed) if it was ignored at start-up, as under nohup
+# SIGHUP (the terminal was closed) stays ignored if it was ignored at start-up, as under nohup
 SIGNALS = (signal.SIGINT, signal.SIGTERM, *(
     () if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else (signal.SIGHUP,)))
 PRELOAD = 'ros2_ik.node.preload'

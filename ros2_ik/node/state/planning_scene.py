@@ -230,7 +230,7 @@ class PlanningScene:
 
     def context(self, robot: Robot, given: Mapping[str, Any]) -> ConversionContext:
         """Return the context for parsing objects; `given` positions override joint_states."""
-        # cached: all frames that the same joints move are computed at the same positions
+        # cached, so that frames moved by the same joints are computed at the same positions
         @cache
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)

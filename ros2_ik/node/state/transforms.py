@@ -121,7 +121,7 @@ class Transforms:
 
     def may_arrive(self, error: RequestError) -> bool:
         """Return whether a missing transform may still arrive, because the subscription is new."""
-        # ROBOT_STATE_STALE: the transform of the base
+        # ROBOT_STATE_STALE may be due to a missing transform of the base
         missing = error.status in (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)
         return (missing and self._buffer is not None
                 and time.monotonic() < self._since + TRANSFORM_TIMEOUT)

@@ -207,7 +207,7 @@ class Pool:
                 del worker.jobs[message.number]
             if message.solution is None:
                 self._log.error(f'a search failed:\n{message.failure}')
-        # overdue
+        # `done` has already been called with `overdue`
         if job.ended:
             return
         if not message.is_final:

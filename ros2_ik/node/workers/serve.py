@@ -2,7 +2,7 @@
 A worker process and its messages: it runs several searches alternately, one attempt at a time.
 
 Searches past their deadline run first, then the search with the least computing time so far, so
-that short searches do not wait for searches that use all their time. Imports no rclpy.
+that short searches do not wait for searches that use up their timeout. Imports no rclpy.
 """
 
 from collections.abc import Callable
