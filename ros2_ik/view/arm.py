@@ -40,7 +40,7 @@ class AnswerQuality(Enum):
 @dataclass(frozen=True)
 class Answer:
     """
-    A configuration `q` (nq,), whether `q` solves the problem, and a message.
+    A configuration `q` (nq,), its `quality` as a solution, and a message.
 
     `errors` are the errors of the targets [m, rad]. `seconds` is the time of the search [s].
     `more` are further solutions.

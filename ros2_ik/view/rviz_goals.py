@@ -38,9 +38,9 @@ MENU = dict(enumerate(TITLES, start=1))
 GHOST_OPACITY = 0.5
 CONTACT_SHAPE = Sphere(0.015)         # shape that marks a contact [m]
 LETTER_HEIGHT = 0.05            # height of the text's letters [m]
-TEXT_DISTANCE = 0.45            # distance of the text above the tip [m]
+TEXT_DISTANCE = 0.45            # distance of the text above the first target [m]
 SPACE_WIDTH = 0.03              # width of a space [m]; RViz's default is 1.3 m
-LINE_LENGTH = 40                # letters in a line of the text
+LINE_LENGTH = 40                # maximum number of letters in a line
 SCALE = 0.25                    # size of the handles [m]
 BALL = Sphere(0.03)             # handle for free motion and for the menu [m]
 COS_45 = math.sqrt(0.5)         # w of a quaternion of 90 degrees

@@ -14,8 +14,8 @@ from ros2_ik.view.arm import Answer, AnswerQuality, Arm, Reader
 
 SOLUTIONS = 8    # number of solutions that 'next solution' searches for
 NEAR_TIMEOUT = {'sec': 0, 'nanosec': 20_000_000}    # of the search near the seed during a drag
-DRAG_TIMEOUT = {'sec': 0, 'nanosec': 50_000_000}    # of the second search, without bounds
-MAX_CHANGE = 0.5    # largest joint change in the search near the seed [rad, m]
+DRAG_TIMEOUT = {'sec': 0, 'nanosec': 50_000_000}    # of the second search, without MAX_CHANGE
+MAX_CHANGE = 0.5    # default bound of joint changes in the search near the seed [rad, m]
 NOT_DONE = 'not done: '    # beginning of the status after an error
 POSES = ('tips', 'targets')    # fields of a problem file that define the targets
 
