@@ -14,7 +14,7 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import FLOATING, tree_of
 
 LARGEST = 1e6    # half size of the box of an unbounded item [m]
-# the end of a layout without functions (see `layout_of`): four empty tables
+# the end of a layout without functions (see `layout_of`): four tables of offsets, each a single 0
 _EMPTY_TABLES = np.zeros(4, dtype=np.int64)
 _IDENTITY = np.eye(4)
 
@@ -25,8 +25,8 @@ class DistanceBounds(NamedTuple):
 
     `placed` (i, 12) are the boxes' placements; `lower_bounds` (p,) are bounds on signed distance
     minus margin [m]; `max_decrease` (p,) is an upper bound on each distance's decrease since the
-    previous configuration [m]. `nearest` [m] is the smallest of `lower_bounds` before
-    `DistanceCheck.distances` replaces bounds by exact distances.
+    previous configuration [m]. `nearest` [m] is the smallest of the original `lower_bounds`: it
+    stays the same when `DistanceCheck.distances` replaces bounds by exact distances.
     """
 
     q: Array
@@ -37,7 +37,7 @@ class DistanceBounds(NamedTuple):
 
 
 class BroadPhase:
-    """Finds which of the `pairs` (p, 2) of items have boxes at most `margins` (p,) [m] apart."""
+    """Finds the `pairs` (p, 2) of items whose boxes may be at most `margins` (p,) [m] apart."""
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
@@ -47,7 +47,7 @@ class BroadPhase:
         self.centres = np.zeros((len(items), 4, 4))
         self.centres[:] = _IDENTITY
         self.centres[:, :3, 3] = (lower + upper) / 2
-        # loop arguments: a program without functions, whose frames are the boxes (see `layout_of`)
+        # arguments of the compiled loops: a program without functions, whose frames are the boxes
         layout = np.concatenate([bodies.layout, bodies.joint_body[joints], _EMPTY_TABLES])
         layout[2] = len(items)
         numbers = np.zeros(len(bodies.numbers) + 12 * len(items))
@@ -73,7 +73,7 @@ class BroadPhase:
         return numbers
 
     def bounds_at(self, q: Array, last: DistanceBounds | None = None) -> DistanceBounds:
-        """Return lower bounds of all distances at q (nq,), tighter if `last` is near q."""
+        """Return lower bounds of all distances at q (nq,); bounds `last` near q tighten them."""
         margins = self._loop_arguments[-1]
         placed, (lower, decrease) = np.empty((len(self._boxes), 12)), np.empty((2, len(margins)))
         previous = (placed, self._no_bounds) if last is None else (last.placed, last.lower_bounds)
@@ -85,10 +85,10 @@ class BroadPhase:
 
 class _Bodies(NamedTuple):
     """
-    The bodies of a robot, as loop arguments.
+    The bodies of a robot, as arguments of the compiled loops.
 
-    `numbers` and `layout` are the parts of the first two loop arguments that items do not change.
-    `joint_body` (j,): body of each joint of Pinocchio; `mounts` (j, 4, 4): the joint's pose in it.
+    `numbers` and `layout` are the parts of these arguments that do not depend on the items.
+    `joint_body` (j,): body of each joint of Pinocchio; `mounts` (j, 4, 4): joint poses in bodies.
     """
 
     numbers: Array

@@ -92,7 +92,7 @@ class CollisionChecker:
     @cached_property
     def moving_joints(self) -> frozenset[str]:
         """Names of the joints that change the distance of a checked pair."""
-        # columns of the Jacobian that move only one of a pair; mimics count for their leaders
+        # Jacobian columns that move only one item of a pair; mimic joints count as their leaders
         moved = np.abs(self._pairs.moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
         moved = moved if reduction is None else moved @ reduction
@@ -138,7 +138,7 @@ class CollisionChecker:
         """
         Return contacts at q (nq,) that remain if a frame moves up to `shift` [m] and `turn` [rad].
 
-        Each is between a geometry fixed to the root and one that no joint of `moving` moves
+        In each, one geometry is fixed to the root, and no joint of `moving` moves the other
         relative to the frame. `robot` is the checker's robot, and may have added frames.
         """
         found, movers = list[Contact](), {*moving}
@@ -163,7 +163,7 @@ class CollisionChecker:
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   max_count: int | None = None) -> Distances:
         """
-        Return the `max_count` (None: all) smallest distances below `influence` [m] of geometries.
+        Return distances of geometries below `influence` [m]: the `max_count` (None: all) smallest.
 
         Meshes without convex parts are replaced by their hulls (see `make_parts`).
         """
@@ -189,7 +189,7 @@ class CollisionChecker:
 
     def make_parts(self) -> None:
         """
-        Decompose meshes into convex parts; their distances are more accurate than those of hulls.
+        Decompose meshes into convex parts, whose distances are more accurate than those of hulls.
 
         The parts are cached on disk. The first decomposition of a robot takes seconds, for the
         shipped robots up to a minute.

@@ -34,7 +34,7 @@ class CollisionGeometry(NamedTuple):
 
     @property
     def body_points(self) -> Array:
-        """Points (k, n, 3) of the k connected bodies; the first of each is in or on the body."""
+        """Points (k, n, 3) of k connected bodies; the first point of each is in or on the body."""
         if self.mesh is not None:
             return self.mesh.extremes
         # an octree: the centres of its cells

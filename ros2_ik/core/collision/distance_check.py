@@ -35,7 +35,7 @@ class DistanceCheck:
         pairs = self._pairs
         # names of the objects moved last, and the result of `_items_of`
         self._moving: tuple[Sequence[str], Indices, Indices, Array] | None = None
-        # for each moved item: the object's pose
+        # pose of the object of each moved item
         self._poses = np.empty((len(pairs.items), 4, 4))
         # True if Pinocchio's model has an older pose of the item
         self._is_stale = np.zeros(len(pairs.items), dtype=bool)
@@ -61,7 +61,7 @@ class DistanceCheck:
         self._poses[numbers], self._is_stale[numbers] = of_items, True
 
     def _items_of(self, names: Sequence[str]) -> tuple[Indices, Indices, Array]:
-        """Return the objects' items: numbers, indices in `names`, box poses in the objects."""
+        """Return item numbers, indices of their objects in `names`, box poses in the objects."""
         index = {name: i for i, name in enumerate(names)}
         found = [(number, index[item.name], item.in_object)
                  for number, item in enumerate(self._pairs.items)
@@ -71,7 +71,7 @@ class DistanceCheck:
         return numbers, places, in_object @ self.broad_phase.centres[numbers]
 
     def _place(self, data: pin.Data, pairs: Indices) -> pin.GeometryData:
-        """Place items at the joint placements in `data`; skip moved objects outside `pairs`."""
+        """Place items at the joint placements in `data`, except moved objects outside `pairs`."""
         # updating all moved objects in Pinocchio's model would take longer than a servo step
         if self._moving:
             items = self._pairs.pairs[pairs].ravel()
@@ -104,10 +104,10 @@ class DistanceCheck:
     def distances(self, data: pin.Data, at: DistanceBounds, reach: Array | float,
                   max_count: int | None) -> Distances:
         """
-        Return the distances below `reach`, one value or (p,) [m], at most the `max_count` nearest.
+        Return the `max_count` (None: all) smallest distances below `reach`, a number or (p,) [m].
 
-        `data` has joint placements and Jacobians at `at.q`. `at.lower_bounds` is set to the exact
-        distance for each pair whose distance was computed.
+        `data` has joint placements and Jacobians at `at.q`. `at.lower_bounds` gets the exact
+        value for each pair whose distance was computed.
         """
         found: list[tuple[float, int]] = []
         computed, farthest, bounds = list[float](), np.inf, at.lower_bounds

@@ -1,4 +1,4 @@
-"""Reports of what a collision checker does not check; a robot's self-collision checker."""
+"""A robot's self-collision checker, and reports of links and pairs that are not checked."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +16,7 @@ COLLISIONS_OFF = 'collisions: not checked'
 
 
 class SelfCollisionCheck(NamedTuple):
-    """The self-collision checker of a robot, and sentences on what it does not check."""
+    """The self-collision checker of a robot, and sentences on links and pairs not checked."""
 
     checker: CollisionChecker | None    # None: no pair to check
     not_checked: tuple[str, ...]
@@ -55,9 +55,9 @@ def _self_collision_check(robot: Robot, meshes: str) -> SelfCollisionCheck:
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     """
-    Return sentences on what a checker does not check, with a remedy where there is one.
+    Return sentences on links and pairs that are not checked, with a remedy if there is one.
 
-    The sentences count and name links without geometry, links with missing meshes, and guessed
+    The sentences count and name links without geometry, links with left-out elements, and guessed
     pairs (see `SelfPairs`). If adjacent links are not checked, a further sentence says so.
     """
     return _gaps(checker.robot, checker.geometry, checker.scene.guess_pairs)
@@ -70,7 +70,7 @@ def _gaps(robot: Robot, geometry: RobotGeometry, guess_pairs: bool) -> tuple[str
         why = (f"of robot '{robot.name}' nothing could be read: {geometry.warnings[0]}"
                if lost else f"robot '{robot.name}' has no collision elements in its URDF")
         return (f'{COLLISIONS_OFF} ({why})',)
-    # links without geometry, links with missing geometry, guessed pairs
+    # sentences on links without elements, links with left-out elements, guessed pairs
     named = {*geometry.links, *lost}
     bare = [link for link in robot.tree.links if link not in named]
     pairs = self_pairs(robot, geometry)

@@ -72,7 +72,7 @@ class PairModel:
 
 def _model_of(items: Sequence[CollisionGeometry]) -> pin.GeometryModel:
     """Return a geometry model of these items, without collision pairs."""
-    # each addition copies a table of all pairs; total: 0.3 ms for 100 objects, 0.1 s for 1200
+    # each addition copies a table of all pairs: 100 objects take 0.3 ms, 1200 objects 0.1 s
     model = pin.GeometryModel()
     for index, item in enumerate(items):
         model.addGeometryObject(pin.GeometryObject(
@@ -82,7 +82,7 @@ def _model_of(items: Sequence[CollisionGeometry]) -> pin.GeometryModel:
 
 def _add_pairs(model: pin.GeometryModel, items: Sequence[CollisionGeometry],
                pair_mask: Mask) -> Indices:
-    """Add and return the pairs, each octree first: otherwise coal 3.0 returns swapped results."""
+    """Add and return the pairs, octrees first in each: otherwise coal 3.0 swaps the results."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     swapped = [(tree, int(one)) for tree in trees for one in np.flatnonzero(pair_mask[:, tree])]
     others = pair_mask.copy()
@@ -109,7 +109,7 @@ def _collision_requests(count: int) -> 'coal.StdVec_CollisionRequest':
 
 def _distance_request() -> coal.DistanceRequest:
     """
-    Return a distance request that starts at a fixed guess, which makes results reproducible.
+    Return a distance request with a fixed initial guess, which makes results reproducible.
 
     Without a guess in the request, coal 3.0 starts at the vertices where the previous query ended,
     which changes the last digits of distances, and normals by up to 1e-4. With coal's default

@@ -21,9 +21,9 @@ from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
 SAMPLES = 200        # number of random configurations
-MAX_NAMES = 10       # largest number of names in one text
+MAX_NAMES = 10       # largest number of names that a sentence lists
 ALWAYS = 0.9         # fraction of samples in contact that counts as nearly all; 0.95 in MoveIt
-SHALLOW = 1e-3       # largest depth of a modelling error, such as of a closed gripper [m]
+SHALLOW = 1e-3       # largest contact depth due to modelling errors, as in a closed gripper [m]
 RIGID, ADJACENT = 'rigidly joined', 'adjacent'
 DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled configurations'
 NEUTRAL = 'in contact in the neutral state, nowhere deeper than 1 mm'
@@ -70,8 +70,8 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
       there and in all samples. (MoveIt's setup assistant leaves out all pairs in contact
       there; here, deeper contacts stay checked, as the neutral posture itself may collide.)
 
-    A pair that the SRDF enables is not left out because of contacts in these configurations.
-    `geometry` defaults to exact meshes.
+    Contacts in these configurations do not exclude a pair that the SRDF enables. `geometry`
+    defaults to `robot_geometry(robot)`, with exact meshes.
     """
     instance(robot, Robot, 'robot', InvalidOptionError)
     geometry = robot_geometry(robot) if geometry is None else geometry
@@ -119,7 +119,7 @@ def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
 
 
 def _adjacent_to(link: str, edges: dict[str, list[tuple[str, int]]], solid: set[str]) -> set[str]:
-    """Return the `solid` links reached through non-solid links and at most one moving joint."""
+    """Return links with geometry (`solid`) reached via others and at most one moving joint."""
     found, waiting = set(), [(link, '', 0)]
     # depth-first over links without geometry, counting moving joints
     while waiting:
