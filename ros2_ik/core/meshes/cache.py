@@ -33,7 +33,7 @@ def digest(*parts: bytes | str) -> str:
 
 def cached(namespace: str, key: str, make: Callable[[], Arrays]) -> Arrays:
     """
-    Return the read-only arrays of an entry; if they are not on disk, call `make` and store them.
+    Return the read-only arrays of an entry; if not on disk, call `make` and store its result.
 
     `namespace` is a folder of the cache; rename it when the content or format of its files
     changes.

@@ -23,8 +23,8 @@ from ros2_ik.core.meshes.mesh_solids import Enclosure, solids_of
 from ros2_ik.core.meshes.meshes import area_vectors, Hull, hull_of, mesh_volume
 
 MAX_PIECES = 24             # largest number of pieces before merging
-MAX_EXCESS = 0.05           # excess volume / volume of the mesh that is accurate enough
-MIN_CONVEX_SHARE = 0.05     # smallest volume share of a convex part for which a cut is preferred
+MAX_EXCESS = 0.05           # total excess / volume of the mesh at which cutting ends
+MIN_CONVEX_SHARE = 0.05     # volume share of convex halves above which a cut is preferred
 MAX_MERGE_LOSS = 0.01       # volume added by all merges / volume of the mesh
 MAX_EFFORT = 10_000_000     # number of triangles that all trial cuts together may process
 PLANE_TOLERANCE = 1e-6      # distance within which faces are in one plane [m]
@@ -36,9 +36,9 @@ class _Slice:
     """
     The part of a solid in an axis-aligned box from `low` (3,) to `high` (3,) [m].
 
-    Ends of the box that are not cuts are infinite; along at least one axis, at most one end is a
-    cut. `surface` (n, 3, 3) are the triangles of the solid in the box. `excess` is hull volume
-    minus solid volume in the box [m^3].
+    Sides of the box that are not cuts are at infinity; along at least one axis, at most one side
+    is a cut. `surface` (n, 3, 3) are the triangles of the solid in the box. `excess` is hull
+    volume minus solid volume in the box [m^3].
     """
 
     solid: '_Solid'
@@ -85,7 +85,7 @@ def _cut_cost(halves: Iterable[_Slice]) -> tuple[float, float]:
     """
     Return the cost of a cut, to be compared lexicographically.
 
-    The first number is the negative volume of convex halves, or 0 if it is small. The second
+    The first number is minus the volume of convex halves, 0 if this volume is small; the second
     number is the sum of excess times hull volume over both halves. Excess alone misleads: cutting
     a wall off a bin does not shrink the hull of the other walls until the last wall is cut off.
     """
@@ -103,7 +103,7 @@ class _Solid:
     def __init__(self, vertices: Array, triangles: Indices) -> None:
         self.corners = vertices[triangles]
         self.volume = mesh_volume(vertices, triangles)
-        # corners of a box are tested this far inside the box [m]; proportional to the solid
+        # distance inside a box at which its corners are tested [m]: 1e-7 of the solid's extent
         self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
         self._enclosure = Enclosure(self.corners)
 
@@ -213,7 +213,7 @@ def _crossings(start: Array, end: Array, axis: int, level: float) -> Array:
     """Return the points (m, 3) where edges from `start` to `end` (m, 3) cross the plane."""
     share = (level - start[:, axis]) / (end[:, axis] - start[:, axis])
     points = start + share[:, None] * (end - start)
-    # exact, because a later cut would cut off a point that rounding moves to one side
+    # set exactly: a later cut would cut off a point that rounding moved off the plane
     points[:, axis] = level
     return points
 

@@ -1,8 +1,8 @@
 """
 Reader of mesh files (stl, obj, dae), based on trimesh, which reads dae files with pycollada.
 
-coal's reader (assimp) is not used: it loses the vertex offset of all parts of a file except the
-first. As in MoveIt and Pinocchio, COLLADA's <up_axis> and <unit> are not applied.
+coal 3.0's reader (assimp) is not used: with several materials, all triangles of an object get
+vertices of the first. As in MoveIt and Pinocchio, COLLADA's <up_axis> and <unit> are not applied.
 """
 
 from io import BytesIO
@@ -64,7 +64,7 @@ def read_mesh(path: str | Path) -> MeshContent:
 
 def _parsed(kind: str, content: bytes) -> Arrays:
     """Return the fields of a MeshContent; raises ValueError with the reason."""
-    import trimesh  # here, as its import takes as long as that of ros2_ik.core
+    import trimesh  # imported here: takes as long to import as ros2_ik.core
 
     if found := re.search(_UNSUPPORTED[kind], content, re.IGNORECASE | re.MULTILINE):
         raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is unsupported")

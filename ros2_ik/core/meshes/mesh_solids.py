@@ -2,7 +2,7 @@
 Closed surfaces of a mesh, and a test for points inside the mesh.
 
 A mesh may consist of several closed surfaces that overlap, such as a bin made of five boxes.
-Meshes of real robots are often not closed: triangles are missing, have the wrong orientation, or
+Meshes of real robots often have defects: triangles are missing, have the wrong orientation, or
 exist twice, once for each side.
 """
 

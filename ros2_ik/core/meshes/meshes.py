@@ -1,7 +1,7 @@
 """
 Convex hulls that contain all their input points.
 
-scipy computes the hulls; coal's own function ends the process if points are flat or duplicate.
+scipy computes the hulls; coal's own function ends the process for coplanar or duplicate points.
 """
 
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def hull_of(points: Array) -> Hull:
     """
     Return the convex hull of points (n, 3).
 
-    Flat, collinear and single points get a thickness of at least 0.1 mm on each side. A hull of
+    Coplanar, collinear or single points get a thickness of at least 0.1 mm on each side. A hull of
     more than 4000 vertices, or with a vertex that has more than 255 neighbours (the tip of a fine
     cone), is replaced by a hull of at most 255 vertices that contains all points and is up to a
     few percent larger.
@@ -142,8 +142,8 @@ def _simplified(points: Array) -> Array:
     rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
     hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
-    # scale about the centre by the largest ratio of two distances from the centre along a face's
-    # normal: the distance of the farthest point, and that of the face
+    # scale about the centre until no point is outside a face. Along a face's normal, the factor is
+    # the distance of the farthest point / that of the face, both from the centre
     centre = few.mean(axis=0)
     face_distances = -(planes[:, :3] @ centre + planes[:, 3])
     ratios = (planes[:, :3] @ (points - centre).T).max(axis=1) / face_distances
