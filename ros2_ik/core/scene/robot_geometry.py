@@ -150,9 +150,9 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     """
     Return the robot's collision geometry; cached per Robot object.
 
-    `meshes` selects how meshes are represented, 'exact' or 'hull' (see `Mesh`). If an element is
-    malformed, or its mesh cannot be found or read, and `missing` is 'refuse', InvalidSceneError
-    names the link and the paths tried; if `missing` is 'skip', the element is left out with a
+    `meshes` selects how meshes are represented, 'exact' or 'hull' (see `Mesh`). `missing` is for
+    elements that are malformed, or whose mesh cannot be found or read: 'refuse' raises
+    InvalidSceneError with the link and the paths tried, 'skip' leaves the elements out with a
     warning. The result for a robot without collision elements has no bodies and one warning.
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
@@ -172,7 +172,7 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
         return element.shape
     file, scale = element.shape
     unit = float(read_mesh(file).unit)
-    # RViz applies the unit: if it is above 1 m, the check would miss contacts that RViz shows
+    # RViz applies the unit: with units above 1 m, RViz would show contacts that the check misses
     if unit > 1:
         raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
     if unit < 1:

@@ -265,7 +265,7 @@ class Scene:
         Return the robot with frames of this scene added (see `Robot.with_frames`).
 
         Adds the frames in `names` (default: all frames of the scene) that the robot lacks. `robot`
-        is the robot of the scene (the default), which may already have added frames.
+        (default: the robot of the scene) may be that robot with frames already added.
 
         Raises UnknownFrameError for an unknown name. Raises InvalidSceneError if `robot` is
         another robot, or if one of its added frames has another pose in this scene, for example
@@ -351,7 +351,7 @@ class Scene:
 
 
 def _without(items: Mapping[K, V], removed: Iterable[K]) -> Mapping[K, V]:
-    """Return the items whose keys are not in `removed`; `items` itself if that is all of them."""
+    """Return the items whose keys are not in `removed`, or `items` itself if none is removed."""
     removed = set(removed).intersection(items)
     return {id: item for id, item in items.items() if id not in removed} if removed else items
 

@@ -147,7 +147,7 @@ class Mesh(Shape, kind='mesh'):
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
-        """The enclosed volumes, at most MAX_PIECES; for the split of the mesh see `solids_of`."""
+        """Volumes enclosed by the surfaces of the mesh, at most MAX_PIECES; see `solids_of`."""
         return [Enclosure(self.vertices[triangles])
                 for triangles in solids_of(self.vertices, self.triangles, MAX_PIECES)]
 

@@ -105,7 +105,7 @@ class Shape(ABC):
 
 def trimesh_surface(kind: str, *lengths: object, **options: object) -> tuple[Array, Indices]:
     """Return vertices and triangles of `trimesh.creation.<kind>`, in trimesh's frame."""
-    import trimesh  # here, as its import takes as long as that of ros2_ik.core
+    import trimesh  # imported here: takes as long to import as ros2_ik.core
     mesh = getattr(trimesh.creation, kind)(*lengths, **options)
     return np.array(mesh.vertices), np.array(mesh.faces, dtype=np.intp)
 

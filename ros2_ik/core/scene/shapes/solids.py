@@ -98,7 +98,7 @@ class Capsule(Shape, kind='capsule'):
 
 @dataclass(frozen=True, eq=False)
 class ConvexHull(Shape, kind='convex_hull'):
-    """Convex hull of `points` (n, 3) [m]; flat hulls are made 0.1 mm thicker on each side."""
+    """Convex hull of `points` (n, 3) [m]; flat hulls grow by at least 0.1 mm on each side."""
 
     points: Array
 
