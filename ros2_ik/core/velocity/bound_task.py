@@ -21,10 +21,10 @@ from ros2_ik.core.velocity.task import checked_weight, step_gain, Task
 
 class BoundTask:
     """
-    A task as function `number` of a program, with settable target, velocity, weight and gain.
+    A task, bound as function `number` of a program: target, velocity, weight and gain can be set.
 
-    `rows` (NUMBERS, m) is the program's table of all rows, see `velocity_rows`. The task fills the
-    columns `row_slice`. Their element KIND is `kind`, or UNUSED if the weight is 0.
+    `rows` (NUMBERS, m), see `velocity_rows`, has a column for each row of the program. The task
+    fills the columns `row_slice`; their element KIND is `kind`, or UNUSED if the weight is 0.
     """
 
     def __init__(self, task: Task, program: Program, rows: Array, number: int, kind: int,

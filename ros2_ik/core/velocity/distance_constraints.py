@@ -16,7 +16,7 @@ from ros2_ik.core.kernels.velocity import SLACK
 
 ROW_DISTANCE = 0.01     # gap (distance - margin) up to which a pair gets a row in any case [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
-LOOKAHEAD = 1.2         # search distance relative to the gap up to which the last step needed rows
+LOOKAHEAD = 1.2         # search distance / gap up to which pairs needed rows in the last step
 PATH_RATIO = 1.01       # path of a point in a step / length of the straight line (upper bound)
 MIN_SLACK = 1e-6        # accepted violation of a margin if SLACK * margin is smaller [m]
 EPSILON = 1e-9          # difference below which two distances are equal [m]
@@ -62,7 +62,7 @@ class DistanceConstraints:
     """
     The constraints distance >= `margin` [m] of all pairs of a checker, for consecutive steps.
 
-    A step closes at most the fraction `gain` of a gap (distance - margin). A gap below 0 is opened
+    A step closes at most the fraction `gain` of a gap (distance - margin). A negative gap opens
     at up to `push` [m/s]. `restrict_checker` returns a checker of only the constrained pairs.
     Distances are not computed in each step: a distance decreases at most by the motion of both
     bodies, so updates of lower bounds suffice until a pair may be near.

@@ -162,7 +162,7 @@ class Barrier:
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
     def bind(self, robot: Robot, dt: float) -> 'DistanceConstraints | Barrier':
-        """Return the barrier bound to a robot; for a barrier of distances, their constraints."""
+        """Return the barrier bound to a robot; DistanceConstraints for a barrier of distances."""
         bound = copy(self)
         bound.bounds = bounds = self.bounds.bind(robot)
         function, margins = bounds.function, np.unique(bounds.lower)
@@ -190,7 +190,7 @@ class CollisionBarrier(Barrier):
     """
     Barrier that keeps all pairs of a collision checker at least `margin` [m] apart.
 
-    A step may fall short of the margin by up to 10 %. The quadratic program has rows for pairs
+    Distances up to 10 % below the margin are accepted. The quadratic program has rows for pairs
     that a few steps could bring to the margin, but for no more than the 40 nearest. For a changed
     scene, call `VelocityProgram.set_scene`: it replaces the checker and sets the velocities of
     moving objects. `options` are those of `Barrier`.

@@ -45,8 +45,8 @@ class Task:
     sets the fraction to 1 - exp(-k dt). Tasks with a lower `priority` number come first: tasks of
     the next priority use only the remaining degrees of freedom. Limits can make a `scaled` task
     slower, but do not change its direction: J dq = s step, where s in [0, 1] is as large as
-    possible, and the same for all scaled tasks. `lm_damping` adds the damping factor lm_damping
-    weight |gain error|^2 to the joints that the task moves, so that the robot comes to rest if a
+    possible, and the same for all scaled tasks. To the joints that the task moves, `lm_damping`
+    adds the damping lm_damping * weight * |gain * error|^2, so that the robot comes to rest if a
     target is beyond reach; 0 disables this damping.
 
     A function without gradient at its target, such as an angle at zero, is replaced by its smooth

@@ -36,12 +36,12 @@ from ros2_ik.core.velocity.velocity_result import (
 
 DAMPING = 1e-9      # default weight of 1/2 |dq|^2
 MAX_SEARCHES = 3    # largest number of solves of a step that approaches pairs without rows
-OWN_EXCESS = 1e-6   # a step is halved if its excess is above the driven joints' own plus this [m]
+OWN_EXCESS = 1e-6   # excess beyond the driven joints' own above which a step is halved [m]
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _NO_INERTIA = np.zeros((0, 0))
-_VALUES = slice(row.VALUE, row.TARGET + 1)  # of the rows: values and targets
-_RANGE = slice(row.MIN_STEP, row.MAX_STEP + 1)  # of the joints: least and largest possible step
+_VALUES = slice(row.VALUE, row.TARGET + 1)  # of the table `rows`: values and targets
+_RANGE = slice(row.MIN_STEP, row.MAX_STEP + 1)  # of the table `joints`: least and largest step
 
 
 class VelocityProgram:
@@ -175,8 +175,8 @@ class VelocityProgram:
             self._joints[row.ACCELERATION, joint.columns] = 0.0
             self._joints[row.LOW, joint.columns] = -np.inf
             self._joints[row.HIGH, joint.columns] = np.inf
-        # braking time per displacement in a step, 1 / (a dt): multiplied by |dq|, it is |v| / a; 0
-        # for driven joints, and for joints without an acceleration limit, which can stop at once
+        # braking time |v| / a relative to the displacement |dq| of a step: 1 / (a dt), or 0 for
+        # driven joints, and for joints without an acceleration limit, which can stop at once
         a = self._joints[row.ACCELERATION]
         self._braking_time_ratio = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
                                              where=(a > 0) & np.isfinite(a))

@@ -26,7 +26,7 @@ class VelocityStatus(Enum):
 class StepNumbers(NamedTuple):
     """Results of one call of the compiled step."""
 
-    code: int           # DONE ... of kernels/velocity.py
+    code: int           # DONE, RELAXED ... of kernels/velocity.py
     scale: float        # factor of the step of scaled tasks, in [0, 1]
     q: Array            # configuration after the step (nq,)
     step: Array         # displacement in the tangent space (nv,)
