@@ -1,4 +1,4 @@
-"""Starts a mock robot and the node, and stops both when it exits (tools/demo)."""
+"""The demo (tools/demo): starts a mock robot and the node, and stops both on exit."""
 
 import argparse
 import json
