@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 from ros2_ik.core import Robot, ShippedRobot
 
-PLUGIN = 'mock_components/GenericSystem'   # of ros2_control; mirrors commands as states
+PLUGIN = 'mock_components/GenericSystem'   # of ros2_control; returns commands as states
 
 
 def mock_hardware(shipped: ShippedRobot, robot: Robot) -> str:

@@ -119,7 +119,7 @@ class GoalServer:
     def __init__(self, controller: TrajectoryController) -> None:
         self._controller = controller
         self._goal: Any = None
-        self._results: dict[bytes, Future] = {}   # of goals that have not ended, by UUID
+        self._results: dict[bytes, Future] = {}   # results of goals that have not ended, by UUID
         self._server = ActionServer(
             controller, FollowJointTrajectory, f'{controller.get_name()}/follow_joint_trajectory',
             execute_callback=self._execute, goal_callback=self._on_goal,
@@ -174,7 +174,7 @@ class GoalServer:
             self._check_tolerances(now - trajectory.end)
 
     def _check_tolerances(self, late: int) -> None:
-        # path tolerances apply before the end, goal tolerances after; `late`: time after it [ns]
+        # path tolerances apply before the end, goal tolerances after; `late`: time since end [ns]
         request, errors = self._goal.request, self._errors()
         path = _tolerances(request.path_tolerance, errors)
         end = _tolerances(request.goal_tolerance, errors)
