@@ -14,18 +14,18 @@ from ros2_ik.core.motion.motion import Motion, MotionLimits, MotionState
 N_DURATIONS = 1000
 # number of durations that are evaluated together
 N_TOGETHER = 50
-# the same for rest points on a path; fewer, because these points are evaluated one by one
+# N_DURATIONS and N_TOGETHER of `braking_on_path`; fewer, as rest points are evaluated one by one
 N_PATH_DURATIONS = 80
 N_PATH_TOGETHER = 10
-# shortest duration tried at low velocities [s]
+# shortest duration tried on a path, or if start and `others` are at rest [s]
 MIN_DURATION = 0.03
-# longest duration tried, unless the velocities need more [s]
+# longest duration tried by `braking_motion`, unless the velocities need more [s]
 MAX_DURATION = 10.0
 # excess over a limit, divided by the limit, that counts as rounding
 ROUNDING = 1e-9
 # speed below which a joint has no direction of motion [rad/s, m/s]
 REST_SPEED = 1e-6
-# share of the longest braking time (speed / acceleration limit) below which a joint hardly moves
+# a joint hardly moves if its braking time at full deceleration is below this share of the longest
 HARDLY_MOVING = 0.03
 
 
@@ -39,13 +39,13 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     the decelerations are constant and the path is a straight line in joint space. For position
     limits see `stopped_within`.
 
-    A controller whose state differs from the start moves to the end along its own cubic
-    polynomial. `others` are the states of such controllers: if possible, their polynomials stay
-    within the velocity and acceleration limits, and no joint reverses its direction. The fastest
-    of start and `others` determines the braking distance. `reversible` are further states of such
-    controllers, from which joints may reverse.
+    A controller that is not at the start state moves to the end along its own cubic polynomial.
+    `others` are the states of such controllers: if possible, their polynomials stay within the
+    velocity and acceleration limits, and no joint reverses its direction. The fastest state among
+    the start and `others` determines the braking distance. `reversible` are states of further
+    such controllers, whose joints may reverse.
 
-    Raises InvalidStateError for NaN.
+    Raises InvalidStateError unless positions and velocities are n finite numbers each.
     """
     names = tuple(joints)
     start, speed = _checked(names, position, velocity)
@@ -70,13 +70,13 @@ def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
     At `time` [s] the motion proceeds at `rate` times its planned speed. Braking with duration T
     ends at the motion's position at `time` + `rate` * T / 2. T is the shortest duration for which
     the cubic polynomials from all `states` to this position stay within the velocity and
-    acceleration limits. A T longer than the rest of the motion shows that the motion should end at
-    its goal (see `passes_goal`). Returns None if there is no such T. The returned motion begins at
-    the first of the `states`.
+    acceleration limits. If T is longer than the rest of the motion, the motion should end at its
+    goal instead (see `passes_goal`). Returns None if no T keeps the limits. The returned motion
+    begins at the first of the `states`.
     """
     position, velocity = np.array([state[:2] for state in states]).swapaxes(0, 1)
     least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION)
-    # at rate 1, the rest point of a longer time would be the goal, too
+    # at rate 1, braking for this time or longer would end at the goal
     most = 2 * (motion.duration - time)
     if least >= most:
         return None
@@ -95,7 +95,7 @@ def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
 
 def stopped_within(braking: Motion, bounds: 'tuple[ArrayLike, ArrayLike]') -> Motion:
     """
-    Return the braking motion with earlier stops at bounds (lower, upper; (n,) each) [rad, m].
+    Return the braking motion, but stop joints at bounds (lower, upper; (n,) each) [rad, m].
 
     A motion that stays within the bounds is returned unchanged. A stop at a bound exceeds the
     acceleration limit if the joint cannot stop before the bound within this limit.
@@ -105,7 +105,7 @@ def stopped_within(braking: Motion, bounds: 'tuple[ArrayLike, ArrayLike]') -> Mo
     outside = kept != braking.goal
     if not outside.any():
         return braking
-    # constant deceleration over the shorter distance
+    # time in which constant deceleration covers the shorter distance
     times = np.full(len(start), braking.duration)
     np.divide(2 * (kept - start), speed, out=times, where=outside & (np.abs(speed) > REST_SPEED))
     return _cubics(braking.joints, start, speed, kept, np.minimum(np.abs(times), braking.duration))
@@ -167,8 +167,8 @@ def _reverses(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
 
     A joint reverses if its acceleration at the end, `last` (m, k, n), has the sign of its
     `velocity` (k, n) at the start. Joints that move in opposite directions in two of the k states
-    are ignored. So is a joint in a state in which it hardly moves: its measured position may be
-    off its path by more than it moves.
+    are ignored. A joint is also ignored in each state in which it hardly moves, because its
+    measured position may be off its path by more than the joint moves.
     """
     speed = np.abs(velocity) / limits.acceleration
     moving = np.where((speed > HARDLY_MOVING * speed.max()) & (np.abs(velocity) > REST_SPEED),

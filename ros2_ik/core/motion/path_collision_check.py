@@ -12,7 +12,7 @@ from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.motion import Motion
 
-# longest time between two checks [s]; in a longer time, a joint might move away and return
+# longest time between checked positions [s]: in a longer time, a joint might leave and return
 MAX_INTERVAL = 0.05
 # a motion jumps if it moves farther than the resolution within this fraction of max(duration, 1 s)
 JUMP_RATIO = 1e-9
@@ -59,7 +59,7 @@ class PathCollisionCheck:
         self.collision: PathCollision | None = None
 
     def run(self, seconds: float = float('inf')) -> bool:
-        """Check one or more configurations for `seconds` of processor time; True if finished."""
+        """Check one or more configurations for `seconds` of CPU time; return True if finished."""
         end = time.thread_time() + seconds
         for moment, position in self._samples:
             self._q[self._columns] = position

@@ -52,9 +52,9 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
     shorter direction, so the motion may end full turns away from the goal. The start may be
     outside a position limit by up to 1e-3 [rad, m].
 
-    Raises JointLimitError for a start or goal outside the limits, InvalidStateError for NaN,
-    UnknownJointError, and InvalidOptionError for a planar or floating joint, or a wrong number of
-    limits.
+    Raises JointLimitError for a start or goal outside the limits, InvalidStateError unless both
+    are n finite numbers, UnknownJointError, and InvalidOptionError for a planar or floating joint,
+    or a wrong number of limits.
     """
     chosen = tuple(robot.joint(name) for name in joints)
     names = tuple(joint.name for joint in chosen)
