@@ -21,17 +21,17 @@ from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3
-# largest change of a joint from sample to sample, before configurations are added [rad, m]
+# largest change of a joint between neighbouring samples, before steps are subdivided [rad, m]
 MAX_SAMPLE_STEP = 1.0
 # maximum number of nested bisections of a step between two samples
 STEP_BISECTIONS = 10
-# error at which descents end [m, rad]; larger errors make the spline through the results jerky
+# error at which `lm` descents end [m, rad]; larger errors make the spline of the results jerky
 SOLUTION_TOLERANCE = 1e-9
-# distance kept from joint limits [rad, m]: the spline overshoots its points by up to 2e-3. A
-# braking motion overshoots a point where a joint reverses, in 20,000 simulated stops at full
-# acceleration by up to 7e-3.
+# distance kept from joint limits [rad, m]: the spline overshoots its points by up to 2e-3, and a
+# braking motion overshoots a point where a joint reverses (by up to 7e-3 in 20,000 simulated stops
+# at full acceleration)
 LIMIT_MARGIN = 1e-2
-# iteration limit of a search for several configurations at one pose (a UR5 has eight)
+# iteration limit of a search at one pose, which may have several configurations (UR5: eight)
 ITERATIONS = 2000
 # share of the time limit for tracing branches; the rest is for checking the steps between samples
 TRACE_SHARE = 0.6
@@ -149,7 +149,7 @@ class Branches:
         return int(np.searchsorted(self.samples, chain[-1][0], 'right')) if chain else 0
 
     def _starts(self, layer: int) -> list[Array]:
-        """Return different accepted configurations at a sample: the held start, or `starts`."""
+        """Return distinct accepted configurations at a sample: the held seed or up to `starts`."""
         if self.options.hold_start and layer == 0:
             start = self.problem.start
             return [start] if accept(self.problem, start).accepted else []

@@ -28,9 +28,9 @@ from ros2_ik.core.status import Status
 MIN_DERIVATIVE = 1e-12
 # time between two points of `TimedPath` [s]
 PERIOD = 0.03
-# number of points above which this time is increased
+# number of points above which the time between points is increased
 MAX_POINTS = 300
-# number of points in half of the time that the tool takes to reach its speed; with fewer points,
+# half the minimum number of points while the tool accelerates to its speed; with fewer points,
 # cubic interpolation exceeds the speed limit
 RAMP_POINTS = 4
 # largest difference between elements of two poses (4, 4) that count as equal [m, 1]
@@ -120,7 +120,7 @@ def _limits_along(spline: 'scipy.interpolate.CubicSpline', limits: MotionLimits,
     left = limits.jerk - third * v**3
     a = min(((limits.acceleration - second * v**2) / first).min(), (left / (6 * second * v)).min())
     j = ((left - 3 * second * v * a) / first).min()
-    # with these limits, the tool reaches its speed in 2 * ramp [s]
+    # with these limits, the tool takes at least 2 * ramp [s] to reach its speed
     ramp = RAMP_POINTS * max(PERIOD, (spline.x[-1] - spline.x[0]) / (v * MAX_POINTS))
     a = min(a, v / ramp)
     j = min(j, a / ramp)
@@ -156,7 +156,7 @@ class PathSearch:
     def __init__(self, problem: IKProblem, waypoints: Sequence[Array], limits: MotionLimits,
                  tip_speed: float, options: PathOptions) -> None:
         # clamp the start, because encoders may report positions slightly outside the limits;
-        # `problem.targets` have the frames to which `waypoints` refer: static frames are resolved
+        # `waypoints` refer to the frames of `problem.targets`: the root frame for a static frame
         self.problem = problem.replaced(targets=problem.targets,
                                         start=problem.within_limits(problem.start))
         self.waypoints, self.limits, self.tip_speed = waypoints, limits, tip_speed

@@ -40,11 +40,11 @@ class Path:
     Joint values along a tool path; bool(path) is True if the whole path is reached.
 
     `q` (n, nq) are the configurations at the `parameters` (n,) [m] of `tool_path`. With status
-    SUCCESS they cover the whole path, each was accepted, and joints change by at most
-    `max_joint_step` from one to the next. Otherwise they end before `broken_at` [m], the parameter
+    SUCCESS, they cover the whole path, all are accepted, and joints change by at most
+    `max_joint_step` between neighbours. Otherwise, they end before `broken_at` [m], the parameter
     of the first sample that is not reached, and `reason` is 'contact', 'joint limit', 'reach',
-    'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details. It also
-    names a change of the problem that makes more of the path reachable, if `solve_path` finds one.
+    'singularity', 'constraint', 'step', 'start' or 'time'. `message` has the details, and names a
+    change of the problem that makes more of the path reachable, if `solve_path` finds one.
     """
 
     status: Status
@@ -102,7 +102,7 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
             print(path.message)
 
     If the end is not reached, the path breaks at the parameter `broken_at` [m], and `status`,
-    `reason` and `message` say why. Raises IKError for invalid arguments.
+    `reason` and `message` give the cause. Raises IKError for invalid arguments.
     """
     for name in options:
         if name not in PATH_OPTIONS:
@@ -185,7 +185,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # search from any start: is the pose reachable at all?
     found = branches.solve(s, q)
-    # the joints at their limits, unless the descent along the branch is accepted
+    # joints at their limits at the end of the rejected descent, or of the search if it failed
     at = end if found.success else found.best_q
     limited = [] if found.success and report.accepted else [
         joint.name for joint in problem.active.joints
