@@ -64,7 +64,7 @@ class IKProblem:
 
     def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
-        """Set start and terms; requires all other fields, and bound constraints and costs."""
+        """Set start and terms (bound to the robot); all other fields must have been set."""
         if not (targets or constraints or costs):
             raise InvalidConstraintError('the problem has neither targets nor constraints nor '
                                          'costs')

@@ -34,9 +34,9 @@ class PoseTarget:
     A target pose of the frame `tip`.
 
     `target` is the pose in the frame `relative_to` (default: the root frame), a (4, 4) array or a
-    pinocchio.SE3; `relative_to` may be a moving frame. `weights` (6,) weight the errors x y z rx
-    ry rz, measured along the axes of the target, in the search; ratios above 1e4 make the search
-    slow. An error of weight 0 does not count: its axis is free.
+    pinocchio.SE3; `relative_to` may be a moving frame. In the search, `weights` (6,) weight the
+    errors x y z rx ry rz, measured along the axes of the target; ratios of weights above 1e4 make
+    the search slow. An error of weight 0 does not count: its axis is free.
     `position_tolerance` [m] bounds the norm of the three position errors, `orientation_tolerance`
     [rad] the norm of the three orientation errors. Both tolerances are from 1e-12 to 1e9.
 

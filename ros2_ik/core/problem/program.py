@@ -26,8 +26,8 @@ class Program:
     """
     Several functions of the active joints of a robot, stacked and laid out for compiled loops.
 
-    The other joints stay at their values in `start`; `locked_q_indices` are the indices in q of
-    those joints that move a frame of a function. `rows[i]` is the slice of function i in the
+    Inactive joints stay at their values in `start`; `locked_q_indices` are the indices in q of the
+    inactive joints that move a frame of a function. `rows[i]` is the slice of function i in the
     values f and the Jacobian J; `parameter_slices[i]` is its slice in the parameters. `arrays` are
     the arguments of compiled loops: numbers, layout, parameters, addresses (see kernels/rows.py).
     Programs with the same formulas, frames, sizes and active joints share layout and addresses.

@@ -167,9 +167,9 @@ class Structure:
     callable of the user, `is_loose` if a target is `loose`. `static_reference_targets` has the
     indices of targets whose reference frame is static (no active joint moves it) but not the root
     frame. `tips` are the tips of the targets. `chains` are the arrays for the compiled acceptance
-    check; `compiled_check_suffices` is True if that check suffices. `angles` are the indices in q
-    of joints whose full turns change neither link poses nor constraints nor costs, and
-    `full_turn_indices` those whose limits allow a full turn. `solvers` caches data of solvers.
+    check; `compiled_check_suffices` is True if that check covers all but contacts. `angles` are
+    the indices in q of joints whose full turns change neither link poses, constraints nor costs,
+    and `full_turn_indices` those whose limits allow a full turn. `solvers` caches data of solvers.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -206,9 +206,9 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
 
         T_root_tip(q) = exp(q_k S_k) ... exp(q_1 S_1) T_root_tip(0)
 
-    S_i is the screw axis of joint i at q = 0; joint 1 is nearest the tip. Returns None if a target
-    has weights other than 1 or a moving reference frame, or if its tip is moved by a mimic joint
-    or by a joint of several values that is not a floating base.
+    S_i is the screw axis of joint i at q = 0; joint 1 is nearest the tip. Returns None unless all
+    weights are 1, no reference frame moves, and each joint that moves a tip is a scalar joint
+    (but not a mimic joint) or a floating base.
     """
     model, data = robot.model, robot.model.createData()
     chains, screws = list[int](), list[Array]()
