@@ -55,8 +55,8 @@ class IKRequest:
 
     The joints of `group` may move. Without a `group`, the joints of `default_group` may move, if
     they can change every tip pose, constraint and cost (see `chosen_group`). Otherwise, all joints
-    that targets, constraints or costs depend on may move. If `moving_joints` are named, only these
-    joints move. `locked_joints` never move. A planar or floating base moves only in a group.
+    that targets, constraints or costs depend on may move. If `moving_joints` are named, no other
+    joints move. `locked_joints` never move. A planar or floating base moves only within a group.
 
     A target relative to a moving frame refers to the pose of that frame in the solution, or, if
     `follow_frames` is False, to the pose of that frame at the start.
@@ -103,8 +103,8 @@ class World:
         """
         Return the seed (nq,) of the request, completed by the current joint values.
 
-        `required` joints affect the solution, `checked` joints only its collision check; `active`
-        joints start the search. Raises IKError if a required value is missing or too old.
+        The values of `active` joints start the search. `required` joints affect the solution;
+        `checked` joints, only contacts. Raises IKError if a required value is missing or too old.
         """
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
@@ -196,7 +196,7 @@ def required_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
         if target.relative_to and not request.follow_frames:
             required |= robot.moving_joints(target.relative_to) & active
     functions = [constraint.function for constraint in request.constraints]
-    # without costs on joint positions: a joint that does not move only adds a constant to them
+    # omit costs on joint positions: without a weight matrix, inactive joints only add a constant
     functions += [cost.function for cost in request.costs
                   if not isinstance(cost.function.spec, JointPositions)]
     for function in functions:
