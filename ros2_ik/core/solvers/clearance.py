@@ -20,7 +20,7 @@ from ros2_ik.core.status import ExitFlag
 GAP = 2e-3
 # `Clearance.repair_solver` ignores pairs farther apart than this [m]
 INFLUENCE_DISTANCE = 0.15
-# depth beyond what tolerances can undo, above which a tip's contact is unavoidable [m]
+# depth, in addition to the effect of tolerances, above which a tip's contact is unavoidable [m]
 UNAVOIDABLE_DEPTH = 1e-4
 # With restarts and without costs, `Clearance` repairs every eighth colliding solution. Repairing
 # all solutions doubles the time of searches for blocked targets of a UR5. Repairing none doubles
@@ -107,7 +107,7 @@ class SelfMotion:
         x, q, iterations = colliding.q[self._q_slice], colliding.q.copy(), 0
         if (np.abs(self._visited - x).max(axis=1, initial=0.0) < VISITED_DISTANCE).any():
             return None
-        # walks in both directions: active values and tangent, both updated in place by each step
+        # a walk in each direction: active values and tangent, which each step updates in place
         walks, visited = deque([(x.copy(), self._direction.copy()),
                                 (x.copy(), -self._direction)]), [x]
         for _ in range(MAX_STEPS):

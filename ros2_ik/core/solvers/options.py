@@ -34,7 +34,7 @@ class SolveOptions:
     - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
       included; one number, or numbers by joint name. Planar and floating joints that may move
       cannot be bounded.
-    - `random_state`: integer or numpy Generator; equal integers or states draw equal starts.
+    - `random_state`: integer or numpy Generator, whose value or state fixes the random starts.
     - `max_iterations`: bound on the iterations of all attempts together.
     - `cancel`: an event, or a callable that returns True to cancel the search.
     - `solver_options`: keyword arguments of the solver.

@@ -14,7 +14,7 @@ from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
 
-# iteration limit passed to SciPy: no limit, because LocalDescent counts the iterations
+# iteration limit passed to SciPy, never reached: LocalDescent ends earlier, by its own count
 SCIPY_UNLIMITED = 10**6
 # maximum number of iterations of all phases of a descent together
 ITERATIONS = 300

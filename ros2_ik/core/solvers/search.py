@@ -239,7 +239,7 @@ class Search:
             solver = self._clearance.repair_solver
             problem = solver.problem
         attempt = self._descend(problem, solver)
-        # without restarts, try all seeds with one problem, then all with the other
+        # without restarts, try all seeds with one of the two problems, then with the other problem
         if self.options.allow_restarts or self.attempts % len(self.seeds) == 0:
             self._relaxed_next = not self._relaxed_next
         candidate = self._evaluate(attempt, has_turns=solver.finds_starts and len(self.seeds) == 1)
@@ -372,8 +372,8 @@ class Search:
             if collision_free is not None:
                 self.iterations += collision_free.iterations
                 self._evaluate(collision_free)
-        # with restarts, the second collision raises the doubt whether all solutions have contacts;
-        # not at targets with `approximate`: a solution beside a blocked target may be free of them
+        # with restarts, test only after the second collision whether all solutions have contacts;
+        # with `approximate`, ignore targets: beside a blocked one, a solution may have no contact
         if self.n_colliding == 1 + options.allow_restarts and not self.accepted:
             self.unavoidable = unavoidable_contacts(self.problem, checker, colliding.attempt.q,
                                                     at_targets=options.approximate is None)

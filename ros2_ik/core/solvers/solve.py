@@ -157,7 +157,7 @@ class PoseSolver:
         problem = self._problem.with_poses(
             [target] if isinstance(self.tips, str) else target, seed,
             self._checker(scene) if self.collisions and scene is not None else None)
-        # reuse the prepared solver for its own options, or its own solver without solver options
+        # reuse the prepared solver unless new options change `solver` or there are solver options
         own = self.options
         chosen = own if options is None else options
         is_own = chosen is own or (isinstance(chosen.solver, str) and chosen.solver == own.solver
@@ -191,7 +191,7 @@ def _cached_options(**options: Any) -> SolveOptions:
 
 
 def _hashable(value: object) -> Any:
-    """Return a value for the key of a cache: a list or array as a tuple."""
+    """Return a value as part of a cache key: lists and arrays become tuples."""
     if value is None or type(value) in (str, tuple) or isinstance(value, Mapping):
         return value
     items = as_list(value)
@@ -199,7 +199,7 @@ def _hashable(value: object) -> Any:
 
 
 def _frame_names(*named: object) -> list[str]:
-    """Return all names in arguments that are names, lists of names or other values."""
+    """Return all strings among the arguments and in their lists; ignore other values."""
     given = [[one] if isinstance(one, str) else as_list(one) or [] for one in named]
     return [name for names in given for name in names if isinstance(name, str)]
 

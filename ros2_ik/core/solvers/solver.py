@@ -63,7 +63,7 @@ class Attempt(NamedTuple):
     Result of a descent: q (nq,), squared error of the hard rows, iterations and exit flag.
 
     `cost` is the sum of the costs if the solver minimizes costs. q meets the hard rows if `holds`
-    is True, whatever the exit flag, or if the exit flag is CONVERGED.
+    is True or the exit flag is CONVERGED.
     """
 
     q: Array
@@ -84,8 +84,8 @@ class Solver:
     Base class of local solvers, which descend from a start.
 
     A solver is made for one problem; its options are keyword arguments of __init__. A subclass
-    overrides `attempt`, or `find` if it descends from several starts in one call: each calls the
-    other by default. `Search` handles restarts, selection and collisions; `accept` decides on
+    overrides `attempt`, or `find` if it descends from several starts in one call; by default, the
+    two call each other. `Search` handles restarts, selection and collisions; `accept` decides on
     success. `kinds` are the `IKProblem.kinds` that the solver supports. `batch_size` is the best
     number of starts for one call of `find`. `finds_starts` is True if `find` skips the starts near
     the seed for far targets, adds the full turns that bring joints nearest to the seed, and

@@ -19,11 +19,11 @@ from ros2_ik.core.status import ExitFlag
 
 # damping of phase 1, relative to the squared violation
 DAMPING = 1e-2
-# damping of phase 1 without violations
+# constant term of the damping of phase 1
 BIAS = 1e-9
 # consecutive iterations without progress after which a descent ends
 MAX_STALLED_ITERATIONS = 4
-# progress: the squared violation falls below this fraction of its lowest value so far
+# an iteration makes progress if |violation|^2 falls below this fraction of its lowest value
 PROGRESS_RATIO = 0.8
 # options of phase 1, see `descend_from`: no MATLAB tolerances, steps by quadratic programs
 OPTIONS = np.array([DAMPING, BIAS, MAX_STALLED_ITERATIONS, PROGRESS_RATIO, 0.0, 0.0, 1.0])
@@ -77,7 +77,7 @@ class SequentialQuadratic(Solver):
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _trust_region(self) -> Array:
-        """Return the largest step of each active column (n,): TRUST, base positions unlimited."""
+        """Return the largest steps (n,): TRUST; infinite for positions of multi-value joints."""
         active = self.problem.active
         largest = np.full(len(active.columns), TRUST)
         for joint in active.multi_value_joints:

@@ -31,7 +31,7 @@ class Starts(NamedTuple):
 
 
 def generator_state(random_state: int | np.random.Generator) -> int:
-    """Return the first state of the random generator for an integer or a numpy Generator."""
+    """Return the initial state of the random generator for the option `random_state`."""
     if isinstance(random_state, np.random.Generator):
         # `Generator.integers` would take ten times as long
         random_state = random_state.bit_generator.random_raw()
@@ -42,7 +42,7 @@ def _reseed() -> None:
     OWN_STATE[0] = int.from_bytes(os.urandom(8), 'little') >> 2
 
 
-# state of the generator of this process, used without `random_state`
+# random generator state of this process, used if the option `random_state` is None
 OWN_STATE = np.zeros(1, dtype=np.int64)
 _reseed()
 # a forked process would otherwise draw the same starts as its parent
