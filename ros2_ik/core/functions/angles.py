@@ -1,4 +1,4 @@
-"""Angles between a frame's axis and a vector of another frame or the line of sight to a point."""
+"""Angles of a frame's axis to a vector of another frame, or to the line of sight to a point."""
 
 from dataclasses import dataclass
 import math
@@ -14,7 +14,7 @@ from ros2_ik.core.functions.relative_function import Form, FormedFunction, Param
 from ros2_ik.core.kernels.source import formula, part
 
 MIN_SINE = 1e-15          # sine of an angle below which rounding determines the plane of the angle
-MIN_SINE_NEAR_PI = 1e-3   # sine of an angle near pi below which phi / sin(phi) is limited
+MIN_SINE_NEAR_PI = 1e-3   # for phi near pi: least sin(phi) in the factor phi / sin(phi)
 ANGLE, VECTOR, CHORD = range(3)     # numbers of the forms, in the order of `forms`
 
 
@@ -64,13 +64,13 @@ def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
             phi * y, v.add(v.scale(y, along), v.scale(x, sideways)))
 
 
-MIN_CHORD_SLOPE = 1e-3  # of the chord's length; the true slope is 0 opposite to `other_vector`
+MIN_CHORD_SLOPE = 1e-3  # least d(chord length) / d(phi); the true slope at phi = pi is 0
 
 
 @part
 def _row(W: v.Buffer, i: int, A: v.Floats, turned: v.Vector, gradient: v.Vector) -> None:
     """
-    Set row i of W to the wrench of a gradient w.r.t. the vector of `frame`.
+    Set row i of W to the wrench for a gradient w.r.t. the unit vector that is fixed to `frame`.
 
     `gradient` is in the axes of A; `turned` is the vector in the root frame's axes.
     """
@@ -99,11 +99,10 @@ class AngleBetweenVectors(FormedFunction):
 
     angle: the wrench of the row is a moment of length 1 perpendicular to a and b. It is not unique
     where a and b are parallel or antiparallel; there it is a moment about one fixed axis. If the
-    bounds allow only 0, or only pi, solvers use the vector instead (for pi, with the opposite of
-    b).
+    bounds allow only 0, or only pi, solvers use the vector instead (for pi, with -b).
 
-    vector: smooth where a and b are parallel. Where they are antiparallel, it has length pi in one
-    fixed direction; nearby, one derivative grows up to a limit of pi * 1e3.
+    vector: smooth where a and b are parallel. Where they are antiparallel, the vector has length
+    pi in one fixed direction; nearby, one derivative grows up to a limit of pi * 1e3.
 
     chord: smooth everywhere. Where a and b are antiparallel, the chord's length is at its
     maximum with gradient zero, but the Jacobian keeps a slope of 1e-3 in one fixed plane.
@@ -145,19 +144,19 @@ class AngleBetweenVectors(FormedFunction):
             for i in range(3):
                 # rounding can make a component exceed 2
                 f[i] = min(max(chord[i], -2.0), 2.0)
-                # gradient of component i, plus its share of the missing slope of the length
+                # gradient of component i, plus its share of the slope added to the chord's length
                 unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
                 _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
 
 
-MIN_RAY_LENGTH = 1e-9     # distance of a target below which the line of sight has no direction [m]
+MIN_RAY_LENGTH = 1e-9     # target distance below which the line of sight has no direction [m]
 MAX_SLOPE_LENGTH = 1e-3   # distance below which the gradient, 1 / distance, no longer grows [m]
 
 
 @part
 def _ray_row(W: v.Buffer, i: int, B: v.Floats, target: v.Vector, distance: float,
          gradient: v.Vector) -> None:
-    """Set row i of W to the wrench of a gradient w.r.t. the direction of the line of sight."""
+    """Set row i of W to the wrench for a gradient w.r.t. the direction of the line of sight."""
     # negative: seen from the frame, the target moves opposite to the frame
     v.force(W, i, target, v.scale(-1.0 / max(distance, MAX_SLOPE_LENGTH), v.rotate(B, gradient)))
 
@@ -180,12 +179,12 @@ class GazeAngle(FormedFunction):
         vector  phi t                                 [rad], along two axes perpendicular to n
 
     An upper bound of the angle keeps the target in a cone, of any half angle up to pi. The angle
-    is not differentiable at 0 and pi; the gradient there is that for one fixed direction t. If the
+    is not differentiable at 0 and pi; the gradient there is for one fixed direction t. If the
     bounds allow only 0, or only pi, solvers use the vector instead (for pi, with -n). The vector
     is smooth if the target is straight ahead. If the target is straight behind, the vector has
     length pi in one fixed direction; nearby, one derivative grows up to pi * 1e3 / distance.
 
-    A target at the origin (within 1e-9 m) counts as straight behind: only an upper bound of pi
+    A target at `origin` (within 1e-9 m) counts as straight behind: only an upper bound of pi
     allows it. From there, a descent moves the frame along -n until the target is ahead. The
     gradient grows as 1 / distance down to 1e-3 m.
     """
@@ -210,7 +209,7 @@ class GazeAngle(FormedFunction):
         target, axis = v.point(A, v.vector(parameters, 12)), v.vector(parameters, 0)
         ray = v.sub(v.to_local(B, target), v.vector(parameters, 9))
         distance = v.norm(ray)
-        # a target at the origin counts as exactly behind
+        # a target at `origin` counts as straight behind
         u = v.scale(1.0 / distance, ray) if distance > MIN_RAY_LENGTH else v.scale(-1.0, axis)
         phi, gradient, x, one, y, two = deviation(u, axis, v.vector(parameters, 3),
                                                   v.vector(parameters, 6))

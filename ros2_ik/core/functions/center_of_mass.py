@@ -59,7 +59,7 @@ class CenterOfMass(KinematicFunction):
 
     @cached_property
     def _matrix(self) -> Array:
-        """The matrix (m, 3) whose product with the centre is the value."""
+        """The matrix M (m, 3) in f = M c."""
         rows = ['xyz'.index(axis) for axis in self.axes]
         return np.eye(3)[rows] if self.A is None else np.asarray(self.A)
 
@@ -84,9 +84,9 @@ class CenterOfMass(KinematicFunction):
             c = c + bodies.moving_fraction * data.com[0]
         if self.relative_to is not None:
             A, twists = at.placement(self.relative_to), at.spatial_jacobian(self.relative_to)
-            # relative velocity: subtract the velocity of frame A at the point c
+            # relative velocity: subtract the velocity that `relative_to` has at the point c
             J = A.rotation.T @ (J - twists[:3] + pin.skew(c) @ twists[3:])
-            # clear rounding errors in columns of joints that move centre and frame together
+            # clear rounding errors of joints that move the centre and `relative_to` together
             J *= bodies.moving
             c = A.actInv(c)
         return self._matrix @ c, self._matrix @ J
@@ -105,9 +105,9 @@ class _Bodies(NamedTuple):
 
     `model` is the robot with the masses of these links only; `moving_fraction` is the fraction of
     their mass that joints move. `fixed` (3,) is the contribution of fixed links to the centre [m].
-    `joints` are the names of the joints that change the function; `moving` (nv,) is 1 in their
-    columns. `point_masses` maps one link of each joint to (4,): the mass fraction that the joint
-    carries directly, and the position of that mass in the link frame [m].
+    `joints` are the names of the joints that move these links relative to `relative_to`; `moving`
+    (nv,) is 1 in their columns. `point_masses` maps one link of each joint to (4,): the mass
+    fraction that the joint carries directly, and the position of that mass in the link frame [m].
     """
 
     model: pin.Model

@@ -22,9 +22,9 @@ Checker = Annotated[CollisionChecker, FieldType(
 @dataclass(frozen=True, eq=False)
 class CheckedDistance(KinematicFunction):
     """
-    A function of the distances of a collision checker.
+    A function of the distances that a collision checker computes.
 
-    Meshes without convex parts are replaced by their hulls (see `CollisionChecker.make_parts`).
+    The convex hull replaces a mesh without convex parts (see `CollisionChecker.make_parts`).
     """
 
     periodic = True
@@ -49,7 +49,7 @@ class CheckedDistance(KinematicFunction):
 @dataclass(frozen=True, eq=False)
 class MinimumDistance(CheckedDistance):
     """
-    The `rows` smallest signed distances of the pairs of a checker, smallest first.
+    The smallest signed distances of a checker's pairs, ascending; `rows` is their number.
 
         f_i = min(d_i, influence)     [m], negative in penetration
 
@@ -85,7 +85,7 @@ class PairDistance(CheckedDistance):
 
     If the two have several collision geometries, the nearest pair counts. Collisions that the
     scene allows count, too. The distance is not differentiable where nearest points jump; there,
-    the gradient is that of one of these points.
+    the gradient is for one of these points.
 
     Raises UnknownNameError for names without geometry, and InvalidConstraintError if no joint
     moves one of the two relative to the other.

@@ -221,9 +221,9 @@ def _matrix(value: object, name: str) -> Array:
 
 def as_rotation(rotation: Pose, name: str) -> Array:
     """
-    Return the rotation of a matrix, a pose or None as an orthonormal, read-only array (3, 3).
+    Return a rotation, given as a matrix or a pose, as an orthonormal, read-only array (3, 3).
 
-    None means the identity. Raises InvalidConstraintError for a matrix that differs from a
+    None is the identity. Raises InvalidConstraintError for a matrix that differs from a
     rotation by more than 1e-4.
     """
     wanted = 'a 3x3 or 4x4 array or a pinocchio.SE3'

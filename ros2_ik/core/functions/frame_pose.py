@@ -66,9 +66,9 @@ class FramePose(RelativeFunction):
             v.moment(W, 3 + i, v.rotate(B, v.row(rates, i)))
 
 
-MIN_CHORD_SLOPE = 1e-3              # least slope of the chord's length; the true slope is 0 at pi
-GIMBAL_LOCK_COSINE = 4 * 2.0**-52   # cos(pitch) that MoveIt treats as zero
-COSINE_REGULARIZATION = 1e-6        # cos(pitch) at which 1 / cos(pitch) is regularized
+MIN_CHORD_SLOPE = 1e-3              # least d(chord length) / d(theta); the true slope at pi is 0
+GIMBAL_LOCK_COSINE = 4 * 2.0**-52   # largest cos(pitch) that MoveIt treats as zero
+COSINE_REGULARIZATION = 1e-6        # e in cos / (cos^2 + e^2), which replaces 1 / cos(pitch)
 VECTOR, ANGLE, CHORD, EULER = range(4)    # numbers of the forms, in the order of FORMS
 
 
@@ -124,7 +124,7 @@ class FrameOrientation(FormedFunction):
     `offset` is a fixed rotation of the frame about its own axes. The vector and the Euler angles
     have one row for each of `axes`, the chord has three rows, the angle one. MoveIt's orientation
     tolerances are bounds on the vector (ROTATION_VECTOR) or the Euler angles (XYZ_EULER_ANGLES).
-    For theta n along the axes of `relative_to`, omit `reference` and pass its inverse as `offset`.
+    For theta n along the axes of `relative_to`, omit `reference` and pass R*^T as `offset`.
 
     With all `axes`, each form is zero only at the reference. At theta = pi, the vector and the
     chord jump to their opposite; the slope of the chord's length is zero there, but the Jacobian

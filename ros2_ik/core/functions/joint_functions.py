@@ -77,8 +77,8 @@ class JointPositions(JointFunction):
     order of `names`, or a mapping from joint names to values (others: zero). With `wrap` the
     difference of a continuous joint is taken modulo full turns, in (-pi, pi], and jumps at half a
     turn. A planar joint has three rows: x, y, theta. A floating joint has six: the displacement
-    from the reference along its axes (`Configuration.difference`); they also jump at half a turn.
-    Smooth elsewhere.
+    from the reference along the reference's axes (`Configuration.difference`), which also jumps at
+    half a turn. Smooth elsewhere.
 
     `bind` returns a `BoundJoints`, or raises UnknownJointError, InvalidConstraintError for a mimic
     joint, and InvalidStateError or InvalidConstraintError for a reference that does not fit.

@@ -102,8 +102,8 @@ class KinematicFunction(ABC):
         """
         Return a smooth function that is zero if and only if lower <= f <= upper (m,), or None.
 
-        An angle or a distance has no gradient where it is zero, but the vector whose length it
-        measures is smooth there. None means that solvers use f itself.
+        An angle or a distance has no gradient at zero, but the vector with this length is smooth
+        there. None means that solvers use f itself.
         """
         return None
 
@@ -121,7 +121,7 @@ F = TypeVar('F', bound=type[KinematicFunction])
 
 def register_function(kind: str) -> Callable[[F], F]:
     """
-    Register the decorated class under the name of its kind.
+    Register the decorated class under the name `kind`.
 
     Raises InvalidOptionError if the kind is already registered for another class.
     """
@@ -142,9 +142,9 @@ def function_kinds() -> dict[str, type[KinematicFunction]]:
     """
     Return the classes of all functions by kind.
 
-    Other packages add functions by entry points of the group `ros2_ik.functions`, which name a
-    class or the module that registers it. An entry point that fails to load is skipped with a
-    RuntimeWarning.
+    Other packages add functions by entry points of the group `ros2_ik.functions`. Each entry point
+    names a class or the module that registers the class; if loading fails, the entry point is
+    skipped with a RuntimeWarning.
     """
     _load_entry_points()
     return dict(_KINDS)
@@ -159,7 +159,7 @@ def written_kinds() -> dict[str, type[KinematicFunction]]:
 def read_function(kind: str, given: Mapping[str, FieldValue],
                   supplied: Mapping[str, object] | None = None) -> KinematicFunction:
     """
-    Return a function of a kind, with fields from a file or message and defaults for the others.
+    Return a function with the `given` fields of a file or message, and defaults for other fields.
 
     `supplied` has, by name, arguments that a file cannot contain, such as a collision checker.
     Raises UnknownNameError for an unknown kind, and InvalidConstraintError for an unknown, missing

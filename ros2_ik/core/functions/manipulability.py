@@ -15,7 +15,7 @@ from ros2_ik.core.robot import Configuration, Robot
 
 _ROWS = {'all': [0, 1, 2, 3, 4, 5], 'position': [0, 1, 2], 'orientation': [3, 4, 5],
          'xy': [0, 1], 'xz': [0, 2], 'yz': [1, 2]}
-_SINGULAR = 1e-12   # smallest / largest singular value at which J counts as singular
+_SINGULAR = 1e-12   # ratio of smallest to largest singular value up to which J is singular
 
 
 @register_function('manipulability')
@@ -77,7 +77,7 @@ class _Chain(NamedTuple):
 
     `signs` (n,) is 1 if a column moves only `frame`, -1 if it moves only `relative_to`, else 0;
     `moving` (n,) is 1 if a column moves `frame`. `fold` (n, nv) adds columns of mimic joints to
-    those of their leaders; `n_motions` is the number of sums that change the relative pose.
+    those of their leaders; `n_motions` of the resulting columns change the relative pose.
     carries[k, i] (n, n) is 1 if column k moves the axis of column i.
     """
 

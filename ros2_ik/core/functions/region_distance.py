@@ -20,7 +20,7 @@ from ros2_ik.core.poses import as_placement
 from ros2_ik.core.scene.shapes import Box, ConvexHull, Cylinder, Mesh, Shape, Sphere
 
 PLANE, SPHERE, CYLINDER = range(3)
-WIDTH = 9       # number of columns in the row of a surface
+WIDTH = 9       # number of columns of `surfaces`
 UP = np.array([0.0, 0.0, 1.0])
 ON_AXIS = 1e-9  # distance from a centre or axis below which the gradient is a fixed direction [m]
 
@@ -49,14 +49,14 @@ class RegionDistance(RelativeFunction):
     """
     Signed distance of `point` of `frame` from a union of convex regions, (1,).
 
-        f = min over regions of max over the region's surfaces of s     [m], negative inside
+        f = min_regions max_surfaces s     [m], negative inside; maximum over a region's surfaces
 
     Rows of `surfaces` (n, 9), in `relative_to`: number of the region, kind, point c (3), direction
     n (3), size. With p the position of `point`, the kinds are
 
         0 plane       s = n . (p - c)
         1 sphere      s = |p - c| - size
-        2 cylinder    s = d - size        d: distance from the axis c, n
+        2 cylinder    s = d - size        d: distance from the axis through c along n
 
     An upper bound of 0 keeps the point in one of the regions; a box is six planes. Outside a
     region, f is below the Euclidean distance near edges and corners. f is not differentiable where

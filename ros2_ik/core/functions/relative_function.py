@@ -74,7 +74,7 @@ class Form(NamedTuple):
 
 
 class FormedFunction(RelativeFunction):
-    """A function with several `forms` by name, such as angle and vector; `form` chooses one."""
+    """A function whose value has several `forms`, such as angle or vector; `form` selects one."""
 
     forms: ClassVar[Mapping[str, Form]]
     opposite: ClassVar[str] = ''    # field whose negation turns an angle of pi into 0
