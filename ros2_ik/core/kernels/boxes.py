@@ -80,7 +80,7 @@ def fill_lower_bounds(q, numbers, layout, sizes, pairs, margins, before, previou
     nearest = np.inf
     halves, moved = np.empty((len(sizes), 3)), np.empty(len(sizes))
     place_boxes(q, numbers, layout, sizes, centred, halves)
-    # upper bound of the distance that any point of a box has moved
+    # upper bound of the displacement of any point of a box
     for i in range(len(sizes)):
         shift, turn, radius = 0.0, 0.0, 0.0
         for j in range(9):
@@ -113,7 +113,7 @@ def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
 
     q (nq,) may be read-only. `numbers` and `layout` are those of a program whose frames are the
     centres of the boxes, see `layout_of`; `sizes` (i, 3) are the half sizes of the boxes [m].
-    `pairs` (p, 2) of boxes may touch if their distance is at most `margins` (p,) [m].
+    The boxes in a row of `pairs` (p, 2) may touch if their distance is at most `margins` (p,) [m].
     """
     centred, halves = np.empty((len(sizes), 12)), np.empty((len(sizes), 3))
     place_boxes(q, numbers, layout, sizes, centred, halves)

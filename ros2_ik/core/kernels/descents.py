@@ -9,8 +9,8 @@ from ros2_ik.core.kernels.source import inner_part, part
 # values of ExitFlag
 CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5
 INTERRUPTED = -1                # by a Python callback, which stored the reason
-MAX_VIOLATION = 1e8         # violations are clamped to this: larger squares would overflow
-MAX_DAMPING_ERROR = 100.0   # squared error above which damping is constant, for distant bases
+MAX_VIOLATION = 1e8         # violations are clamped to this, so that no square overflows
+MAX_DAMPING_ERROR = 100.0   # squared error cap in the damping, as floating bases can be far away
 QP_INFINITY = 1e4           # bounds in a QP are clipped to this distance from the row's value
 
 

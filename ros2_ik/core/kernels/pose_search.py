@@ -73,8 +73,8 @@ def search(at, parameters, addresses, rows, bounds, values, angles, bases, optio
     Return squared error, exit flag, iterations, count of starts used, number of the next start.
     """
     work, limits, near = work_of(at), values[LIMITS:LIMITS + 2], values[NEAR_LIMITS:]
-    # descents from random starts ignore limits that full turns can restore, so that more succeed;
-    # other descents respect them, because such turns would take a joint far from the seed
+    # from random starts, ignore limits a full turn or more apart: more descents succeed, and full
+    # turns lead back inside. Other descents respect limits: such turns end far from the seed
     free = limits.copy()
     for j in angles:
         if limits[1, j] - limits[0, j] >= TURN:

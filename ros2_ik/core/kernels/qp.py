@@ -21,7 +21,7 @@ def factorize(A):
     Elimination from the last column to the first keeps zeros: if joints come after their parents,
     an element that is zero in A because of the tree's branches is zero in L too (Featherstone,
     "Efficient factorization of the joint-space inertia matrix for branched kinematic trees", IJRR
-    2005). The reciprocals of L's diagonal are stored.
+    2005). L's diagonal is stored as reciprocals.
     """
     for k in range(len(A) - 1, -1, -1):
         if not A[k, k] > 0:
@@ -162,7 +162,7 @@ def stiffness(row, weight):
 @part
 def refine_active_set(qp, rows, side, count, x, y):
     """
-    Fill x (n,) and y (n + m,) for the final working set; return False if that is impossible.
+    Fill x (n,) and y (n + m,) for the final working set; return False on numerical failure.
 
     Solves the primal form, with slacks as penalties: it stays accurate for conflicting rows,
     unlike the dual form of `solve_qp`. `rows` (box, then A) and `side` (-1: lower, 1: upper) are

@@ -140,7 +140,7 @@ def floating_placement(x, first, out, i):
 
 @inner_part
 def place_bodies(at, x, work):
-    """Forward kinematics: placements of bodies and frames in the root frame, and all twists."""
+    """Compute forward kinematics: placements (bodies, frames) in the root frame, and twists."""
     table, before, placed, twists, scratch = (at.table, at.placements, work.placed, work.twists,
                                               work.scratch)
     for k in range(at.bodies):
@@ -251,7 +251,7 @@ def mass_rows(at, entry, work, parameters, f, J):
 
 @inner_part
 def add_jacobian_rows(at, entry, work, J):
-    """Add sign * wrench . twist to the rows of J of an entry, for each body in `moved_by`."""
+    """Add sign * wrench . twist to an entry's rows of J, for each body in `moved_by`."""
     table, twists, W = at.table, work.twists, work.W
     top, end = table[at.row + entry], table[at.row + entry + 1]
     for i in range(table[at.support + entry], table[at.support + entry + 1]):

@@ -10,7 +10,7 @@ from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
 ROW_WEIGHT = 1e9        # slack weight of rows, which are dependent at a singularity
-MIN_PROGRESS = 0.1      # least progress of a step, relative to its length; joint limits cause less
+MIN_PROGRESS = 0.1      # least progress / length of a step; a step blocked by limits has less
 
 
 @loop(f'Tuple((b1, i8))({PROGRAM}, f8[::1], f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '

@@ -106,7 +106,7 @@ formula: TypeAlias = Formula    # the decorator: @formula makes a Formula
 
 
 def compile_all() -> None:
-    """Compile all loops and formulas or load them from the cache, before requests are served."""
+    """Compile all loops and formulas, or load cached code; call this before serving requests."""
     tasks = [*((one, 'address') for one in _formulas), *((one, 'run') for one in _loops)]
     # in random order, so that processes that start together compile different functions
     Random().shuffle(tasks)
@@ -161,8 +161,8 @@ def _by_address(count: int, returned: 'Type') -> Any:
     """
     Return a numba intrinsic that calls a C function of `count` pointers by its address.
 
-    The intrinsic takes the address, a tuple of arrays, and a tuple of indices: each pointer points
-    to that element of its array. Slices instead of indices would cost reference counting.
+    The intrinsic takes the address, a tuple of arrays, and a tuple of indices: pointer i points to
+    element indices[i] of array i. Slices instead of indices would cost reference counting.
     """
     from llvmlite import ir
     from numba import types

@@ -16,9 +16,9 @@ from ros2_ik.core.kernels.source import loop, part
 
 SLACK_WEIGHT = 1e8      # initial weight of the hard rows' slack in a QP
 PENALTY = 1.0           # least penalty of a violation in the merit function
-GAIN = 1e-8             # least predicted decrease of the merit / (1 + |cost|) of a useful step
-LEAST_STEP = 1e-9       # length of a step below which the descent ends [rad, m]
-TRIES = 8               # largest number of step lengths in a line search
+GAIN = 1e-8             # least useful predicted decrease of the merit, relative to 1 + |cost|
+LEAST_STEP = 1e-9       # largest joint change in a step below which the descent ends [rad, m]
+TRIES = 8               # largest number of steps tried in a line search
 ENOUGH = 0.1            # fraction of the predicted gain at which a step is accepted
 
 
@@ -32,7 +32,7 @@ def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, 
     See `descend_from`; a descent takes at most `limit` iterations, all descents together `most`.
     Each start that was used is overwritten with the best values of its descent.
 
-    Return the squared violation, exit flag and number of the best start, then the number of
+    Return the squared violation, exit flag and index of the best start, then the counts of
     iterations and of starts used.
     """
     at = layout_of(numbers, layout)
@@ -158,8 +158,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     Lower the cost (see `cost_of`) from a feasible x (nx,), in at most `limit` iterations.
 
     On return x holds the best feasible values, and `last` (nx,) the last values, which may violate
-    the rows slightly. Return the costs of both, the number of iterations and the exit flag. See
-    `find_feasible` for the other arguments.
+    the rows slightly. Return the best and the last cost, the number of iterations and the exit
+    flag. See `find_feasible` for the other arguments.
     """
     at = layout_of(numbers, layout)
     n, m, k = at.columns, at.rows, len(rows)
@@ -248,7 +248,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
                 if leads_back:
                     continue
             leads_back = False
-            # shorten to the minimum of a parabola through both values and the initial slope
+            # shorten to the minimum of a parabola with the merit's end values and initial slope
             share *= min(max(0.5 / (1.0 - ratio), 0.1), 0.5) if ratio < 0 else 0.5
             after[:] = x
             moved[:] = share * d

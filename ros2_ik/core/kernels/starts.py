@@ -59,9 +59,9 @@ def draw_start(k, state, values, bases):
     Fill values[CURRENT] with start k: the seed, a start near it or a random one.
 
     Random values are uniform between two limits, within a full turn of a single limit, or, without
-    limits, within pi of the seed. `bases` are the indices of the first of the seven values of each
-    floating joint. Starts near the seed keep the pose of a floating joint; random starts place it
-    within 1 m of the seed along each axis, at a random orientation.
+    limits, within pi of the seed. `bases` are the indices at which floating joints' values begin.
+    Starts near the seed keep the pose of a floating joint; random starts place it within 1 m of
+    the seed along each axis, at a random orientation.
     """
     for j in range(values.shape[1]):
         seed, low, high = values[SEED, j], values[SAMPLE_BOUNDS, j], values[SAMPLE_BOUNDS + 1, j]

@@ -22,10 +22,10 @@ from ros2_ik.core.kernels.velocity_tasks import (
 
 DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
-SLACK_WEIGHT = 1e7          # weight of the slack of bounds and distances; tasks have weight 1
-FIRM_SCALE = 0.3            # scale of firm rows and of solved priorities; bounds have scale 1
-# scale of firm rows if the step would otherwise violate a bound: low, so that the rows yield. An
-# arm with a hard task then evades an arm that another controller moves
+SLACK_WEIGHT = 1e7          # slack weight of bounds and distances, for tasks scaled to H[j,j] <= 1
+FIRM_SCALE = 0.3            # scale of firm rows and solved priorities; bounds: see `row_scale`
+# scale of firm rows (hard and scaled tasks) if the step would otherwise violate a bound: low, so
+# that they yield. An arm with a hard task then evades an arm that another controller moves
 YIELDING_SCALE = 0.003
 DAMPING_TRIES = 3           # tries to solve a program; a retry adds 100 MIN_DAMPING to the damping
 BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
@@ -33,9 +33,9 @@ DIRECTION_TOLERANCE = 1e-6  # tolerance of the direction of scaled tasks, relati
 MAX_CORRECTED_SLACK = 1e-3  # slack above which a row is taken to contradict other rows
 CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
 HALVINGS = 8                # halvings of a step that still crosses a bound
-SCALE_COST = 1e-4           # weight of the missing part of scaled tasks, relative to firm rows
+SCALE_COST = 1e-4           # weight of the undone part of scaled tasks, relative to firm rows
 SLACK = 0.1                 # fraction of a margin by which a distance may fall short unreported
-REVERSAL = 0.25             # fraction of the velocity above which a reversal is an oscillation
+REVERSAL = 0.25             # reversed fraction of the last velocity that counts as an oscillation
 MIN_OSCILLATION_SPEED = 1e-4    # slowest oscillation that is damped [rad/s, m/s]
 DAMPING_GROWTH = 30             # factor of the damping in each solve with a reversal
 MAX_DAMPING = 1e2               # largest damping of oscillations, relative to the diagonal of H
@@ -47,8 +47,8 @@ def solve_priorities(problem, firm, step, violations):
     """
     Fill step (n,) by one QP per priority; return the scale (0 to 1) of scaled tasks.
 
-    `firm` is the scale of firm rows. `violations` (m + k,) is filled with those of firm rows,
-    bounds and distances. Return NaN if a QP cannot be solved numerically.
+    `firm` is the scale of firm rows. Fill `violations` (m + k,) for firm rows, bounds and
+    distances. Return NaN if a QP cannot be solved numerically.
     """
     rows, J, joints, dt = problem.rows, problem.J, problem.joints, problem.options[0]
     (m, n), length = J.shape, scaled_length(rows, dt)
@@ -114,9 +114,9 @@ def compensate_slack(A, lower, upper, x, least_slack, more):
     Fill `more` (2, .) with bounds that compensate for slacks; return whether any changed.
 
     One step of the method of multipliers: a row exceeds its bound by a slack proportional to its
-    multiplier. The row exceeds a bound that is tightened by this slack by about the same slack,
-    and so ends at the original bound. Slacks above MAX_CORRECTED_SLACK stay, because their rows
-    contradict each other.
+    multiplier. If the bound is tightened by this slack, the row exceeds the new bound by about the
+    same slack and so ends at the original bound. Slacks above MAX_CORRECTED_SLACK stay, because
+    their rows contradict each other.
     """
     found = False
     for i in range(len(A)):
@@ -217,8 +217,8 @@ def damp_oscillations(step, joints, dt):
     Damp joints that reverse from step to step, which no smooth motion does.
 
     Joints oscillate near a singularity, and where a row's gradient changes within a step.
-    Each solve that reverses a joint multiplies its damping by DAMPING_GROWTH; all others let it
-    decay. A step that is solved again with more pairs counts as several solves.
+    A solve that reverses a joint multiplies the joint's damping by DAMPING_GROWTH; all other
+    solves lower it. A step that is solved again with more pairs counts as several solves.
     (Measured without damping: 6 of 96 arms whose hand was pulled into the base column oscillated
     at up to 1.2 rad/s without end, arms with targets near singularities at up to 1.4 rad/s.)
     """
@@ -260,10 +260,10 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     functions, pairs and joints (see `velocity_rows`); the row VALUE of `given` is filled.
     Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
     Row i of `limbs` (levels + 1, n) has the limb of each joint for priority i, the last row for
-    the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia` (n, n),
-    or (0, 0) for none, adds the kinetic energy to the cost.
+    the firm tasks. `options` are dt [s], the damping, and the gain of position limits. `inertia`
+    (n, n), or (0, 0) for none, adds the kinetic energy to the cost.
 
-    `violations` (m + k + 3,) is filled with those of rows, pairs and LIMITS. Return DONE,
+    Fill `violations` (m + k + 3,) for rows, pairs and the limits in LIMITS. Return DONE,
     RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.
     """
     at = layout_of(numbers, layout)

@@ -17,7 +17,7 @@ add_source(lambda: None)    # this file: its numbers are compiled into the loops
  VALUE,                         # value [units of f]
  TARGET,                        # target of the value [units of f]
  RATE,                          # target of the rate [units of f/s]
- GAIN,                          # fraction of an error or of a margin to a bound that a step uses
+ GAIN,                          # fraction of an error, or of a margin to a bound, used per step
  WEIGHT,                        # weight in the cost
  DAMPING,                       # damping of the limb per weighted squared step of the task
  LIMB,                          # number of the limb that the task moves
@@ -43,7 +43,7 @@ NUMBERS = 15
  OSCILLATION_DAMPING) = range(9)    # added to the scaled H[j, j] against oscillations
 COLUMN_NUMBERS = 9
 
-# limits in the order of the last three elements of `violations`, their largest excesses
+# the last three elements of `violations` are the largest excesses over these limits, in order
 LIMITS = ('acceleration limits', 'velocity limits', 'position limits')
 
 # arguments of a step: J (m + k, n) is the Jacobian of `rows`; for the others see `velocity_step`

@@ -103,9 +103,9 @@ def firm_rows(problem, firm, length, A, lower, upper):
     Fill A, lower and upper with bounded and firm rows; return the row count and `size`.
 
     If there are scaled tasks, A has an additional column n, whose variable is the length of their
-    step, from 0 to `length`. (A fraction as variable would let short steps leave the direction.)
-    Firm rows are multiplied by `firm`. `size` is the largest diagonal element of J^T J over the
-    firm rows, without this factor.
+    step, from 0 to `length`. (With the fraction of `length` as variable, short steps could leave
+    the direction.) Firm rows are multiplied by `firm`. `size` is the largest diagonal element of
+    J^T J, where J has the firm rows before this multiplication.
     """
     rows, J, dt = problem.rows, problem.J, problem.options[0]
     n, count, size, sums = J.shape[1], 0, 0.0, np.zeros(J.shape[1])
