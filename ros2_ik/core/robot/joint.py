@@ -36,7 +36,7 @@ class Joint:
     Joints in `Robot.tree` and `Robot.elements` have no indices: their `size` is 0.
 
     A continuous joint has no limits, and its full turn leaves all link poses unchanged. Therefore
-    `Robot.joints` has a URDF's continuous joint as 'revolute' if it is a mimic joint's leader.
+    `Robot.joints` has a URDF's continuous joint as 'revolute' if a mimic joint follows this joint.
     """
 
     name: str

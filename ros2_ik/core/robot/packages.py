@@ -22,9 +22,9 @@ def _package_candidates(package: str, search_folders: Sequence[str]) -> Iterator
     """
     Yield folders that may be the package, existing or not.
 
-    These are, for each of `search_folders`: its subfolder `package`, the folder itself and its
-    parents if they have this name, and the subfolder `package` of the nearest parents; then
-    share/`package` below each prefix in the environment variable AMENT_PREFIX_PATH.
+    For each of `search_folders`: its subfolder `package`; the folder itself and its parents, if
+    their name or package.xml matches; the subfolder `package` of its N_PARENTS nearest parents.
+    Then share/`package` below each prefix in the environment variable AMENT_PREFIX_PATH.
     """
     for folder in map(Path, search_folders):
         yield folder / package

@@ -166,7 +166,7 @@ class Robot:
 
     @property
     def without_added_frames(self) -> 'Robot':
-        """The robot without the frames of `with_frames`."""
+        """The robot without the frames that `with_frames` added."""
         return self._original or self
 
     def with_frames(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':

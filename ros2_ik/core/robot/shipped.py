@@ -23,7 +23,7 @@ class ShippedRobot:
     `urdf` and `srdf` are absolute paths, or paths in the folder robots/ of example-robot-data. The
     URDF may be a .xacro file; `package_dirs` are the folders of the packages that it uses. `group`
     and `tip` are the defaults of requests. `home` (joint values by name) is the mock robot's first
-    state and the command line's default start. `chains` adds groups: name -> (base, tip link).
+    state and the command line's default start. `chains` adds groups: name -> [base, tip link].
     """
 
     name: str

@@ -14,7 +14,7 @@ from ros2_ik.core.robot.urdf import numbers, parse_xml, RobotTree
 
 
 def sorted_pair(one: str, other: str) -> tuple[str, str]:
-    """Return two names in alphabetical order, in which all pairs of links are stored."""
+    """Return two names in alphabetical order; all pairs of links are stored in this order."""
     return (one, other) if one < other else (other, one)
 
 
@@ -37,8 +37,8 @@ class Semantics:
     The content of an SRDF for the robot in `tree`; `what` names the text in warnings and errors.
 
     `states[group][state][joint]` is a list of values. `base_joint` has the name and the parent
-    frame of the virtual joint of the root link (default: 'root_joint', 'world'). If the SRDF has
-    such a virtual joint and its type is fixed, `world_frame` is its parent frame, otherwise None.
+    frame of the virtual joint of the root link (default: 'root_joint', 'world'). `world_frame` is
+    this parent frame if the SRDF has such a virtual joint of type 'fixed', otherwise None.
 
     Raises RobotDescriptionError for invalid XML (see `parse_xml`), a URDF instead of an SRDF, and
     a state whose values are not finite numbers.
@@ -148,7 +148,7 @@ class Semantics:
         self.states.setdefault(group, {})[name] = values
 
     def _pairs(self, root: Element) -> tuple[frozenset[tuple[str, str]], ...]:
-        """Return the pairs of links with explicitly enabled collisions, and with disabled ones."""
+        """Return the pairs of links with explicitly enabled collisions, and the disabled pairs."""
         enabled, disabled = (
             {sorted_pair(*(self._known(element.get(key, ''), self._links, f'link of {tag}')
                            for key in ('link1', 'link2'))) for element in root.findall(tag)}

@@ -112,8 +112,8 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
     Return a sphere, centred on the first moving joint, that contains all positions of `tip`.
 
     Returns the centre (3,), the radius [m] and the name of this joint. Joints not in `moving` stay
-    at their values in q (nq,). Returns None if no joint moves the tip, or if no such sphere
-    exists: with a planar or floating base, or with a prismatic joint without limits.
+    at their values in q (nq,). Returns None if no joint moves the tip, or if its reach is infinite
+    (a planar, a floating or an unlimited prismatic joint; any prismatic if not `joint_limits`).
     """
     names = tuple(name for name in robot.joint_names if name in moving)
     tree = tree_of(robot, (robot.frame_id(tip),), names, q)

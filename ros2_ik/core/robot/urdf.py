@@ -113,7 +113,7 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
     """
     Return the lower, upper and velocity limit of a joint.
 
-    Missing limits are infinite, but if only the lower or only the upper limit is missing, it is 0.
+    Missing limits are infinite, but a missing lower or upper limit is 0 if the other is present.
     The soft limits of a <safety_controller> narrow the limits, as in MoveIt.
     """
     given = {tag: {} if (found := element.find(tag)) is None else found.attrib
@@ -212,7 +212,7 @@ def _name(element: Element, what: str) -> str:
 
 
 def numbers(text: str, count: int | None, where: str) -> list[float]:
-    """Parse `count` finite numbers (None: any number); error messages begin with `where`."""
+    """Parse `count` finite numbers (None: any count); error messages begin with `where`."""
     try:
         values = [float(part) for part in text.split()]
     except ValueError:
