@@ -3,8 +3,8 @@ Inverse kinematics as a plain Python library, without ROS.
 
     from ros2_ik.core import Robot, solve_pose
 
-Public names by group (the error classes are in `ros2_ik.core.errors`, types of the fields of
-functions in `ros2_ik.core.fields`):
+Public names by group (error classes: `ros2_ik.core.errors`; types of function fields:
+`ros2_ik.core.fields`):
 
 Robots and their configurations
     Array, Configuration, Group, Joint, Robot, shipped_robots, ShippedRobot

@@ -14,13 +14,13 @@ Matrix: TypeAlias = tuple[float, float, float, float, float, float, float, float
 
 
 class Floats(Protocol):
-    """Numbers that are read by index: a tuple, list or array; in compiled code, a pointer."""
+    """Numbers read by index: a tuple, a list, an array or, in compiled code, a pointer."""
 
     def __getitem__(self, index: int, /) -> float: ...
 
 
 class Buffer(Floats, Protocol):
-    """Numbers that are read and written by index: a list or array; in compiled code, a pointer."""
+    """Numbers read and written by index: a list, an array or, in compiled code, a pointer."""
 
     def __setitem__(self, index: int, value: float, /) -> None: ...
 
@@ -187,7 +187,7 @@ def jlog3(w: Vector) -> Matrix:
 
 @part
 def log6(w: Vector, p: Vector) -> Vector:
-    """Return the linear part of log6 of the placement with rotation vector w and position p."""
+    """Return the linear part of a placement's log6, from its rotation vector w and position p."""
     alpha, beta = _log_factors(dot(w, w))
     return add(sub(scale(alpha, p), scale(0.5, cross(w, p))), scale(beta * dot(w, p), w))
 

@@ -15,5 +15,5 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 ArrayLike: TypeAlias = npt.ArrayLike
 # a (4, 4) array or a pinocchio.SE3; Any because Pinocchio has no type stubs
 Pose: TypeAlias = Any
-# joint values by name, or in the order of q; read by Robot.to_q
+# joint values by name, or in the order of q; `Robot.to_q` converts them
 JointValues: TypeAlias = Mapping[str, float | Sequence[float] | Array] | Sequence[float] | Array

@@ -83,9 +83,9 @@ def matrix(value: object, name: str, columns: int | None, error: type[IKError],
 def row_numbers(value: object, name: str, error: type[IKError], maximum: float = _LARGEST,
                 count: int = 0) -> Array:
     """
-    Copy one number, or one for each row, in [-maximum, maximum], into a float array () or (m,).
+    Copy one number, or one per row, into a float array () or (m,).
 
-    `count` is the number of rows m, 0 if it is unknown.
+    Valid numbers are in [-maximum, maximum]. `count` is the number of rows m (0: unknown).
     """
     rows = '' if count == 1 else f' or {count}' if count else ', or one for each row'
     wanted = f'one {"" if maximum == math.inf else "finite "}number{rows}'
@@ -136,7 +136,7 @@ def whole(value: object, name: str, error: type[IKError], lower: int = 1,
     """
     Return the value as an int if it is a whole number from `lower` to `upper`, or raise `error`.
 
-    The default of `upper` is far below the limit of the 64-bit integers of compiled code.
+    The default of `upper` is far below 2**63, where integers in compiled code overflow.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) \
             or value < lower:
@@ -162,7 +162,7 @@ def flag(value: object, name: str, error: type[IKError]) -> bool:
 
 def look_up(table: Mapping[str, T], name: str,
             error: Callable[[str, tuple[str, ...]], UnknownNameError]) -> T:
-    """Return the value of a name, or raise `error` for an unknown name."""
+    """Return table[name], or raise `error` for an unknown name."""
     try:
         return table[name]
     except (KeyError, TypeError):

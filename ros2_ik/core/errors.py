@@ -31,7 +31,7 @@ class IKError(ValueError):
 
 
 class RobotDescriptionError(IKError):
-    """An invalid URDF or SRDF."""
+    """An invalid or missing URDF, SRDF, xacro file or config file of a robot."""
 
 
 class InvalidStateError(IKError):
@@ -45,7 +45,7 @@ class InvalidTargetError(IKError):
 
 
 class UnmovedTipError(InvalidTargetError):
-    """A target whose tip is moved by none of the active joints."""
+    """A target for a tip that no active joint moves."""
 
     status = Status.INVALID_LINK_NAME
 
@@ -56,7 +56,7 @@ class UnmovedTipError(InvalidTargetError):
 
 
 class AmbiguousTipError(InvalidTargetError):
-    """A request without a tip, for a group or robot with several `tips` or none."""
+    """A request that names no tip, although its group or robot has several tips or none."""
 
     status = Status.INVALID_LINK_NAME
 
@@ -87,7 +87,7 @@ class JointLimitError(IKError):
 
 
 class UnknownNameError(IKError):
-    """An unknown name; the message lists similar valid names, otherwise all if they are few."""
+    """An unknown name; the message lists similar valid names, else all names if at most 20."""
 
     kind = 'name'
 

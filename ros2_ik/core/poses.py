@@ -11,7 +11,7 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.kernels.comparisons import is_rigid
 
-# maximum distance of a pose from its frame [m]; a double resolves 1e-10 m there
+# maximum magnitude of a coordinate of a position [m]; a double resolves 1e-10 m there
 MAX_DISTANCE = 1e6
 # error of a rotation matrix up to which the matrix is used unchanged
 _ROUNDING = 1e-14
@@ -31,7 +31,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     Return a copy of a pose as an array (4, 4), with its rotation made orthonormal.
 
     Raises `fault` if the pose is not (4, 4), not finite, more than 1e-4 from a rigid
-    transformation (Frobenius norm), or further away than MAX_DISTANCE.
+    transformation (Frobenius norm), or has a coordinate beyond +-MAX_DISTANCE.
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
     # inlined fast path of `floats`: this code runs for each target of each problem

@@ -29,7 +29,7 @@ _Loader.add_implicit_resolver(
 
 
 def read_yaml(text: str) -> Any:
-    """Parse a YAML text; raises ValueError with the reason and its line and column."""
+    """Parse a YAML text; raises ValueError with the reason and, if known, the line and column."""
     try:
         return yaml.load(text, Loader=_Loader)
     # PyYAML 6 does not wrap the errors of some values: 2020-99-99, `!!bool perhaps`, `!!int ""`
