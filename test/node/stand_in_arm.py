@@ -54,11 +54,11 @@ class StandInNode:
 
     def __init__(self, publish, clock):
         self._publish, self.get_clock = publish, clock
-        self.subscribed = {}    # callback by topic
+        self.subscribed, self.subscribers = {}, 2    # callback by topic; number of subscribers
 
     def create_publisher(self, *_):
         return SimpleNamespace(publish=self._publish, topic_name='c',
-                               get_subscription_count=lambda: 2)
+                               get_subscription_count=lambda: self.subscribers)
 
     def create_subscription(self, _, topic, callback, *__, **___):
         self.subscribed[topic] = callback
@@ -134,8 +134,8 @@ class Arm:
         clock = MotionClock(node)
         self.measured = JointStates(node, 'joint_states', self.parameters, clock)
         self.measured.set_robot(self.robot)
-        self.context = ControllerContext(node, None, self.parameters, None, self.servo, clock,
-                                         self.measured, connected_at=0.0)
+        self.context = self.servo.context = ControllerContext(
+            node, None, self.parameters, None, self.servo, clock, self.measured, connected_at=0.0)
         self.controller = kind('c', (joint,), '', self.context)
         self.rest(1.3, start)
 

@@ -344,7 +344,7 @@ def test_moved_or_stale_free_base_ends_the_servo(pose, age, words):
     robot = small_arm(root_joint='freeflyer')
     q = robot.to_q({robot.base_joint: [1.0, 0, 0, 0, 0, 0.6, 0.8]})
     state = CurrentState(SimpleNamespace(joint_state_timeout=1.0, base_source='tf'),
-                         MagicMock(age=lambda _: age, get=lambda _: None), None, None)
+                         MagicMock(age=lambda _: age, get=lambda _: None), MagicMock(), None)
     state._base_reading = lambda _: pose and Reading.of(pose)
     servo = MagicMock(current_state=state, _off_requests=0)
     servo.scene.current.scene, servo.scene.left_out = Scene(robot), []

@@ -111,9 +111,12 @@ def test_stop_does_not_overshoot_the_goal(arm, remaining):
     execution = arm.start_motion(2.0)
     arm.run(execution.motion.duration - remaining)
     execution.stop(Status.PREEMPTED, 'stopped')
-    assert arm.controller.motion.goal[0] < 2.0 + 1e-6
+    goal = arm.controller.motion.goal[0]
+    assert goal < 2.0 + 1e-6
     arm.run(2.5)
-    assert execution.supervise().status == Status.PREEMPTED
+    outcome = execution.supervise()
+    assert outcome.status == Status.PREEMPTED
+    assert ('too late to brake' in outcome.message) == (goal > 2.0 - 1e-6)
 
 
 @pytest.mark.parametrize(('after', 'late', 'response'), [
@@ -493,6 +496,19 @@ def test_stream_fails_at_its_last_command_after_a_pause_of_its_process(streamed,
             break
     assert outcome.status == Status.CONTROL_FAILED and streamed.sent[-1] == last
     assert 'too busy to send commands for' in outcome.message
+
+
+def test_stream_ends_when_a_subscriber_joins_while_the_joint_is_left_behind(streamed):
+    """Past defect: a controller that was restarted during a motion jumped to its command."""
+    streamed.start_motion(2.5)
+    while not streamed.sent or streamed.sent[-1] < 0.1:
+        streamed.now += PERIOD
+        streamed.tick()
+        streamed.receive(0.0)
+    sent = len(streamed.sent)
+    streamed.context.node.subscribers += 1
+    streamed.tick()
+    assert len(streamed.sent) == sent and 'subscriber' in streamed.controller.failure
 
 
 @pytest.mark.parametrize('late', [0.0, 0.03])

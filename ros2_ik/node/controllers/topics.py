@@ -43,7 +43,7 @@ class CommandTopic:
                                                         QoSProfile(depth=depth))
         self.name = self._publisher.topic_name
         self._own = deque[bytes](maxlen=MAX_IN_TRANSIT)   # serialized
-        self._last = b''
+        self._last, self._count = b'', 0
         self._own_subscriptions = context.own_subscriptions
         self._connected_at, self._is_connected = context.connected_at, False
         self._own_subscriptions[self.name] += 1
@@ -95,6 +95,11 @@ class CommandTopic:
     def _controller_subscribes(self) -> bool:
         """Return whether node `x` subscribes to topic `x/...`, as ros2_control's nodes do."""
         return self.name.rpartition('/')[0] in subscriber_nodes(self._node, self.name)
+
+    def subscriber_joined(self) -> bool:
+        """Return whether there are more subscribers than at the last call."""
+        before, self._count = self._count, self._publisher.get_subscription_count()
+        return self._count > before
 
     def close(self) -> None:
         """Destroy publisher and subscription."""

@@ -12,6 +12,7 @@ from ros2_ik.core import Array, Contact, Motion, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollisionCheck
 from ros2_ik.node.controllers.controller import (
     Controller,
+    GOAL_EPSILON,
     MAX_DELAY,
     motion_limits,
     N_PATH_SAMPLES,
@@ -19,6 +20,8 @@ from ros2_ik.node.controllers.controller import (
     position_bounds,
 )
 from ros2_ik.node.motion.tracking import tracking
+
+ON_THE_WAY = 'stopped on the way: '
 
 
 class Outcome(NamedTuple):
@@ -131,7 +134,7 @@ class MotionExecution:
         """Brake the motion, if it was sent; `supervise` returns the outcome at rest."""
         if self.motion is None or self.reason:
             return
-        on_the_way = '' if self.now() > self.end else 'stopped on the way: '
+        on_the_way = '' if self.now() > self.end else ON_THE_WAY
         self.reason = self._outcome(status, on_the_way + message, contacts)
         self._stopped_at = self.now()
         for one in self.controllers:
@@ -228,9 +231,18 @@ class MotionExecution:
         # wait for readings that were measured after the end
         if reason or self._measured.oldest_time(joints) < max(self.end, self._unanswered_at):
             return None
+        if outcome and outcome.message.startswith(ON_THE_WAY) and self._kept_goal(ours):
+            return _add_reason(outcome, 'it was too late to brake before the goal')
         text = (f'arrived after {self.now() - self.sent_at:.2f} s, '
                 f'{self._end_errors(ours).max():.1g} from the goal')
         return outcome or self._outcome(Status.SUCCESS, '; '.join([text, *self.notes]))
+
+    def _kept_goal(self, controllers: list[Controller]) -> bool:
+        """Return whether the controllers still move to the goal of the motion."""
+        assert self.motion is not None
+        goal = self.motion.select(tuple(joint for one in controllers for joint in one.joints)).goal
+        return np.allclose(np.concatenate([one.motion.goal for one in controllers]), goal,
+                           rtol=0.0, atol=GOAL_EPSILON)
 
     def _unsettled_reason(self, controllers: list[Controller]) -> str:
         """Return why the joints of controllers are not at rest at the end of the motion, or ''."""

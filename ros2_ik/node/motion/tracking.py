@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_ik.core import Array, MotionState
 from ros2_ik.node.controllers.controller import MAX_DELAY
-from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.joint_states import JointStates, NOISE
 
 DELAY_STEP = 0.02   # between two delays at which commands are evaluated [s]
 N_SUBSTEPS = 10     # number of intervals into which interpolation divides each step
@@ -56,3 +56,10 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     worst = np.abs(measured.difference(joints, between)).max(axis=2)
     k, part = divmod(int(np.argmin(worst)), len(parts))
     return Tracking(float(delays[k] + parts[part] * DELAY_STEP), float(worst[k, part]), error)
+
+
+def is_left_behind(joints: Sequence[str], commanded: Array, measured: JointStates) -> bool:
+    """Return whether joints are at rest away from the commanded positions (n,)."""
+    return (all(measured.get(joint) for joint in joints)
+            and measured.rest_time(joints) >= MAX_DELAY
+            and bool(np.abs(measured.difference(joints, commanded)).max() > NOISE))

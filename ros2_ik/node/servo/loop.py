@@ -115,7 +115,8 @@ class Loop:
         self._players = dict[int, Player]()
         self._period = IDLE_PERIOD
         self._context = SimpleNamespace(own_subscriptions=Counter(), callback_group=None,
-                                        node=node, connected_at=time.monotonic() + CONNECTION_TIME)
+                                        node=node, connected_at=time.monotonic() + CONNECTION_TIME,
+                                        joint_states=self._joint_states)
         # `_called_at`, `_rejected_at` and `_reported_at` are times on the steady clock [s]
         self._paused, self._pipe_closed, self._called_at = False, False, 0.0
         self._rejection_reason, self._rejected_at = '', -1.0   # of the last rejected command

@@ -7,11 +7,13 @@ from types import SimpleNamespace
 from ros2_ik.core import Array, Motion, MotionLimits
 from ros2_ik.node.controllers.controller import braked
 from ros2_ik.node.controllers.topics import CommandTopic
+from ros2_ik.node.motion.tracking import is_left_behind
 from ros2_ik.node.servo.messages import Knot, PlayerState, ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
 STREAM_HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
 MAX_PAUSE = 0.1     # between two ticks; after a longer pause, the joints have stopped [s]
+JOINED = 'the joints do not move, and a subscriber has just appeared on'
 MAX_PERIODS = 2     # time between ticks above which the motion is delayed [periods]
 
 
@@ -26,6 +28,7 @@ class Player:
     def __init__(self, context: SimpleNamespace, clock: MotionClock, number: int,
                  output: ServoOutput, send: Callable[[PlayerState], None]) -> None:
         self._node, self._clock, self._send = context.node, clock, send
+        self._measured = context.joint_states
         self._number, self._output = number, output
         self._topic = CommandTopic(context, self._output.message_type, self._output.topic, 1,
                                    self._on_foreign_command)
@@ -42,6 +45,7 @@ class Player:
         self._output = output
         self._motion = Motion.spline(output.joints, times, positions, velocities, is_curved)
         self._time, self._now, self._ticked_at = 0.0, self._clock.now(), time.monotonic()
+        self._topic.subscriber_joined()     # subscribers from now on are new
 
     def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         """Brake from the last command, within position `bounds` (lower, upper; (n,) each)."""
@@ -70,8 +74,13 @@ class Player:
             return
         # a shorter pause or a clock jump delays the motion, so that no limit is exceeded
         self._time += min(step, period * (MAX_PERIODS if pause <= MAX_PERIODS * period else 1))
-        stamp = self._node.get_clock().now().nanoseconds
-        self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))
+        stamp, at = self._node.get_clock().now().nanoseconds, motion.at(self._time)
+        # a controller that has missed the start of the motion would jump to this command
+        if self._topic.subscriber_joined() and is_left_behind(
+                motion.joints, at.position, self._measured):
+            self.abort(f'{JOINED} {self._topic.name}')
+            return
+        self._topic.publish(self._output.message([Knot(stamp, *at[:2])]))
 
     def abort(self, reason: str) -> None:
         """End the motion, and send the reason to the node."""

@@ -14,10 +14,10 @@ import pinocchio as pin
 from ros2_ik.core import MotionState, Scene
 from ros2_ik.node.controllers.controller import MAX_DELAY, position_bounds
 from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling
-from ros2_ik.node.motion.tracking import tracking
+from ros2_ik.node.motion.tracking import is_left_behind, tracking
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import Knot, ServoOutput, WAITS
-from ros2_ik.node.servo.player import MAX_PAUSE
+from ros2_ik.node.servo.player import JOINED, MAX_PAUSE
 from ros2_ik.node.servo.velocities import ObjectVelocities
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -226,6 +226,10 @@ class Session:
         joints, knots, rest = follower.request.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.q_indices], follower.v[follower.v_indices])
         for output, topic in self._outputs:
+            # a controller that has missed earlier commands would jump to this one
+            if topic.subscriber_joined() and is_left_behind(joints, last.position, self._measured):
+                self.abort(f'{JOINED} {topic.name}')
+                return
             chosen = [joints.index(joint) for joint in output.joints]
             recent = [last]
             if output.ahead:

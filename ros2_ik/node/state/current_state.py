@@ -95,11 +95,12 @@ class CurrentState:
 
     def _missing_reason(self, robot: Robot, name: str, reading: Reading | None,
                         limit: float) -> str:
-        source = (f'base_source {self._parameters.base_source}' if name == robot.base_joint
-                  else 'joint_states')
+        source, age_text = (
+            (f'base_source {self._parameters.base_source}', self._transforms.age_text)
+            if name == robot.base_joint else ('joint_states', self._joint_states.age_text))
         if reading is None:
             return (f"joint '{name}' is needed, but neither the request nor {source} has its "
                     'position')
         return (f"joint '{name}' is needed, but not in the request, and its position from "
-                f'{source} is {self._joint_states.age_text(reading)}; parameter '
+                f'{source} is {age_text(reading)}; parameter '
                 f'joint_state_timeout allows {limit:g} s')

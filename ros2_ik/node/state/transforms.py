@@ -92,14 +92,20 @@ class Transforms:
         Raises LookupError for an unknown frame, RequestError for a stale transform.
         """
         found, limit = self.find(robot.root_frame, frame), self._parameters.tf_timeout
-        age = (self._node.get_clock().now().nanoseconds - found.stamp) * 1e-9
         # transforms of /tf_static have no stamp, and so no age
-        if limit and found.stamp and abs(age) > limit:
+        if limit and found.stamp and abs(self._age(found)) > limit:
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
-                               f"TF: the newest transform of '{frame}' is {age:.3g} s old (below "
-                               '0: its stamp is in the future); parameter tf_timeout allows '
-                               f'{limit:g} s')
+                               f"TF: the newest transform of '{frame}' is {self.age_text(found)}; "
+                               f'parameter tf_timeout allows {limit:g} s')
         return Reference(None, found.value)
+
+    def _age(self, found: Reading) -> float:
+        age: float = (self._node.get_clock().now().nanoseconds - found.stamp) * 1e-9
+        return age
+
+    def age_text(self, found: Reading) -> str:
+        """Return the age of a transform in words."""
+        return f'{self._age(found):.3g} s old (below 0: its stamp is in the future)'
 
     def find(self, target: str, source: str) -> Reading:
         """Return the newest pose of `source` in frame `target`, of any age; raises LookupError."""
