@@ -1,6 +1,7 @@
 """Fixtures: the command, in this process or a child; a demo; yourdfpy as independent judge."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 import json
 import os
@@ -16,6 +17,7 @@ import pytest
 from small_robots import joint, urdf
 
 from ros2_ik.cli import main
+from ros2_ik.cli.arguments import CommandError
 from ros2_ik.core import Robot
 
 COMMAND = Path(__file__).parents[2] / 'scripts' / 'ros2_ik'
@@ -107,9 +109,14 @@ def set_parameter() -> Callable[[Any, str, float], None]:
 
     def set_value(client: Any, name: str, number: float) -> None:
         service = client.connect(SetParameters, 'set_parameters', 60.0)
-        parameter = Parameter(name, value=number).to_parameter_msg()
-        result, = client.ask(service, SetParameters.Request(parameters=[parameter]), 60.0).results
-        assert result.successful, result.reason
+        request = SetParameters.Request(parameters=[Parameter(name, value=number)
+                                                    .to_parameter_msg()])
+        results = []
+        while not results:
+            # DDS may lose the response to a new client
+            with suppress(CommandError):
+                results = client.ask(service, request, 5.0).results
+        assert results[0].successful, results[0].reason
     return set_value
 
 
