@@ -22,11 +22,16 @@ from stand_in_arm import (
 )
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.core import MotionLimits, Robot, Status, straight_motion
+from ros2_ik.core import Motion, MotionLimits, Robot, Status, straight_motion
 from ros2_ik.core.internals import braking_motion, stopped_within
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers import follow_joint_trajectory
-from ros2_ik.node.controllers.controller import ControllerContext, motion_limits, passes_goal
+from ros2_ik.node.controllers.controller import (
+    braked,
+    ControllerContext,
+    motion_limits,
+    passes_goal,
+)
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import (
@@ -575,3 +580,16 @@ def test_stop_shortly_before_the_goal_keeps_the_acceleration_limit():
         stopped = stopped_within(braking, (goal - 9.0, goal))
         assert np.abs([stopped.at(t).acceleration for t in np.linspace(
             0, stopped.duration - 1e-9, 20)]).max() < 2.0 * 1.001
+
+
+def test_slowed_arm_on_a_curve_is_braked_although_the_planned_end_is_near():
+    """Past defect: the planned time decided whether the motion ends before braking does."""
+    times = np.linspace(0.0, 4.0, 81)
+    s, v = times - 2 / np.pi * np.sin(np.pi / 2 * times), 1 - np.cos(np.pi / 2 * times)
+    motion = Motion.spline(('a', 'b'), times, np.column_stack([s, np.sin(s)]),
+                           np.column_stack([v, np.cos(s) * v]))
+    nearest, rate = motion.at(3.0), 0.1     # 1 s before the planned end, 10 s before the real one
+    limits = MotionLimits(*(np.full(2, each) for each in (3.0, 3.0, 60.0)))
+    braking = braked(motion, 3.0, nearest._replace(velocity=rate * nearest.velocity), limits,
+                     (np.full(2, -9.0), np.full(2, 9.0)), [nearest], rate=rate)
+    assert braking.duration < 3.0 and np.abs(braking.goal - nearest.position).max() < 0.2

@@ -77,7 +77,7 @@ def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
     position, velocity = np.array([state[:2] for state in states]).swapaxes(0, 1)
     least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION)
     # at rate 1, braking for this time or longer would end at the goal
-    most = 2 * (motion.duration - time)
+    most = 2 * (motion.duration - time) / rate
     if least >= most:
         return None
     tried = np.geomspace(least, most, N_PATH_DURATIONS)

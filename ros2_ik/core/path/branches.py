@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise, product
 import math
 from threading import Event
+import time
 
 import numpy as np
 
@@ -92,13 +93,17 @@ class Branches:
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
                  budget: Budget) -> None:
         self.problem, self.path, self.options, self.budget = problem, path, options, budget
-        self._trace_budget = Budget(
-            budget.started + TRACE_SHARE * (budget.deadline - budget.started),
-            cancel=budget.cancel)
+        now = time.monotonic()
+        self._trace_budget = Budget(now + TRACE_SHARE * (budget.deadline - now),
+                                    cancel=budget.cancel)
         self.interrupted = False    # True after a budget was used up
         # the problem with joint limits narrowed by LIMIT_MARGIN
         narrowed = problem.bounded(problem.change_bound)
         margin = np.minimum(LIMIT_MARGIN, (problem.upper - problem.lower) / 4)
+        # joints that do not move the tip, such as those of a gripper, may stay at their limits
+        target = problem.targets[0]
+        moving = problem.robot.moving_joints(target.tip, target.relative_to)
+        margin[[joint.index for joint in problem.active.joints if joint.name not in moving]] = 0.0
         narrowed.active = problem.active.within(problem.lower + margin, problem.upper - margin)
         narrowed.lower, narrowed.upper = narrowed.active.lower, narrowed.active.upper
         # the problem with the target at the path parameter s [m]; cached, as it is often reused

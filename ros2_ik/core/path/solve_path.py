@@ -174,7 +174,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     budget, options, problem = branches.budget, branches.options, branches.at(s)
     if branches.interrupted or budget.over():
         return ((Status.PREEMPTED, 'time', 'cancelled') if budget.cancelled() else
-                (Status.TIMED_OUT, 'time', f'the timeout of {options.timeout:.4g} s expired'))
+                (Status.TIMED_OUT, 'time', f'the timeout, {options.timeout:.4g} s, is too short'))
     if not chain and options.hold_start:
         return start_reason(branches.problem)
     # does the descent along the branch end in contact?

@@ -190,14 +190,15 @@ def braked(motion: Motion, time: float, at: MotionState, limits: MotionLimits,
     Braking starts at state `at`; for `others` and `reversible` see `braking_motion`. `rate` is the
     actual speed divided by the planned speed; 0 means that the state is not on the path.
     """
+    remaining = (motion.duration - time) / (rate or 1.0)
     if motion.is_curved:
         # on a curve, a joint may have opposite velocities in these states: let joints reverse
         others, reversible = (), (*others, *reversible)
         braking = braking_on_path(motion, time, (at, *reversible), limits, rate) if rate else None
         if braking:
-            return None if passes_goal(braking, motion, motion.duration - time) else braking
+            return None if passes_goal(braking, motion, remaining) else braking
     braking = braking_motion(motion.joints, at.position, at.velocity, limits, others, reversible)
-    if rate and passes_goal(braking, motion, motion.duration - time):
+    if rate and passes_goal(braking, motion, remaining):
         return None
     return stopped_within(braking, bounds)
 

@@ -152,6 +152,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         if name not in self._goals:
             return
         del self._goals[name]
+        self._cancelled.discard(name)
         if self._withdrawn or name != self.own_goals[-1]:
             return
         result, status = answer.result, answer.status

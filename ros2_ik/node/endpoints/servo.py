@@ -141,8 +141,9 @@ class Servo(Endpoint):
             # the first transforms of TF, with the pose of the base, may still arrive
             start = await self.when_ready(lambda: self.current_state.start(robot, {}, needed))
             # switching off during the awaits above cancels this switch, like a stop
-            if self._off_requests != off_requests:
-                raise RequestError(Status.PREEMPTED, 'the servo was switched off meanwhile')
+            if self._off_requests != off_requests or self.motions.stops != stops:
+                raise RequestError(Status.PREEMPTED,
+                                   'the servo was switched off, or all motions were stopped')
             # the controllers' joints outside of the group get the velocity limit 0
             moved = np.array([scaling * (joint in joints) for joint in owner.joints])
             self._session_request = SessionRequest(

@@ -1,6 +1,6 @@
 """Main loop of the servo's process: between steps, it runs callbacks and the node's calls."""
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 import ctypes
@@ -172,9 +172,12 @@ class Loop:
         try:
             while not self._pipe_closed and self._connection.poll():
                 method, arguments = self._connection.recv()
-                # a whole scene replaces all earlier changes of the scene
+                # a whole scene replaces all earlier changes of the scene, but not the motions
                 if isinstance(arguments[-1], Scene):
+                    moved = [call[1][1] for call in calls if call[1][0] == Session.change_scene]
                     calls = [call for call in calls if call[1][0] != Session.change_scene]
+                    change, last, scene = arguments
+                    arguments = change, dict(ChainMap(last, *reversed(moved))), scene
                 calls.append((method, arguments))
         except (EOFError, OSError):
             self._pipe_closed = True

@@ -45,7 +45,7 @@ class Player:
         self._output = output
         self._motion = Motion.spline(output.joints, times, positions, velocities, is_curved)
         self._time, self._now, self._ticked_at = 0.0, self._clock.now(), time.monotonic()
-        self._topic.subscriber_joined()     # subscribers from now on are new
+        self._topic.forget_joins()
 
     def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         """Brake from the last command, within position `bounds` (lower, upper; (n,) each)."""
@@ -76,7 +76,7 @@ class Player:
         self._time += min(step, period * (MAX_PERIODS if pause <= MAX_PERIODS * period else 1))
         stamp, at = self._node.get_clock().now().nanoseconds, motion.at(self._time)
         # a controller that has missed the start of the motion would jump to this command
-        if self._topic.subscriber_joined() and is_left_behind(
+        if self._topic.has_new_subscriber() and is_left_behind(
                 motion.joints, at.position, self._measured):
             self.abort(f'{JOINED} {self._topic.name}')
             return

@@ -225,12 +225,14 @@ class Session:
         follower, stamp = self.follower, self._clock.to_node_time
         joints, knots, rest = follower.request.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.q_indices], follower.v[follower.v_indices])
-        for output, topic in self._outputs:
+        columns = [[joints.index(joint) for joint in output.joints] for output, _ in self._outputs]
+        for (output, topic), chosen in zip(self._outputs, columns, strict=True):
             # a controller that has missed earlier commands would jump to this one
-            if topic.subscriber_joined() and is_left_behind(joints, last.position, self._measured):
+            if topic.has_new_subscriber() and is_left_behind(
+                    output.joints, last.position[chosen], self._measured):
                 self.abort(f'{JOINED} {topic.name}')
                 return
-            chosen = [joints.index(joint) for joint in output.joints]
+        for (output, topic), chosen in zip(self._outputs, columns, strict=True):
             recent = [last]
             if output.ahead:
                 # start at the last knot that is at least ahead / 2 older than the current step
@@ -270,6 +272,9 @@ class Session:
             self.end(reason)
             self.finished = self.finished or bool(self.fault)
             return
+        if self.fault == WAITS:
+            for _, topic in self._outputs:
+                topic.forget_joins()
         self.fault = ''
         if steady <= self._moved_at + SERVO_HOLD_TIME or self._hold_pending:
             self._check_tracking(steady)
