@@ -56,7 +56,7 @@ class UnmovedTipError(InvalidTargetError):
 
 
 class AmbiguousTipError(InvalidTargetError):
-    """A request that names no tip, although its group or robot has several tips or none."""
+    """A request without a tip for a group or robot that does not have exactly one tip."""
 
     status = Status.INVALID_LINK_NAME
 

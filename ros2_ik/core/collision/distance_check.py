@@ -119,7 +119,7 @@ class DistanceCheck:
         requests = placed.distanceRequests
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
         for k, least, limit in zip(near.tolist(), bounds[near].tolist(), reaches, strict=False):
-            # no later pair is among the `max_count` nearest
+            # then no later pair is among the `max_count` nearest
             if least > farthest:
                 break
             requests[k] = DISTANCE_REQUEST

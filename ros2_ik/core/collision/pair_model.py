@@ -95,7 +95,7 @@ def _add_pairs(model: pin.GeometryModel, items: Sequence[CollisionGeometry],
     return pairs
 
 
-@lru_cache(maxsize=4)     # copying requests into data is faster than creating them
+@lru_cache(maxsize=4)     # requests are copied into each data: faster than creating them
 def _collision_requests(count: int) -> 'coal.StdVec_CollisionRequest':
     """
     Return collision requests for `count` pairs.

@@ -22,7 +22,7 @@ from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3
-# largest change of a joint between neighbouring samples, before steps are subdivided [rad, m]
+# largest change of a joint between neighbouring samples that is subdivided [rad, m]
 MAX_SAMPLE_STEP = 1.0
 # maximum number of nested bisections of a step between two samples
 STEP_BISECTIONS = 10

@@ -113,7 +113,7 @@ class VelocityProgram:
         return [one for one in bound if isinstance(one, Barrier)]
 
     def _bind_tasks(self, soft: Sequence[Task], hard: Sequence[Task]) -> None:
-        # the rank of a priority (0, 1, 2 ...) is the kind of its soft rows
+        # the kind of a soft row is the rank of its task's priority (0, 1, 2 ...)
         ranks = {priority: rank for rank, priority
                  in enumerate(sorted({task.priority for task in soft}))}
         kinds = [*(row.SCALED if task.scaled else ranks[task.priority] for task in soft),

@@ -36,7 +36,7 @@ END_SPEED = 1e-6    # maximum end velocity; controllers may reject a higher one 
 RECEIVE_DELAY = 0.04
 # distance from the commanded path up to which measured joints count as on the path [rad, m]
 PATH_TOLERANCE = 0.01
-# up to this delay [s], braking starts from a commanded state, above it from the measured state
+# delay of the joints [s] above which braking starts from the measured, not from a commanded state
 TYPICAL_DELAY = 0.06
 N_BRAKING_STATES = 7    # number of commanded states from which braking may start
 

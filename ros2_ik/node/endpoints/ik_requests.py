@@ -63,7 +63,7 @@ class PreparedRequest(World):
     - `active_joints`: joints that the search moves.
     - `required_joints`: joints on whose start positions the solution depends.
     - `notes`: texts for the answer's message.
-    - `path`: the search for the straight path to the target, whose end is the solution; None
+    - `path`: the search for the straight path to the target; its end is the solution; None
       without `straight`.
     - `newest`: the best solution in the worker's last report, or the final solution.
     - `has_default_bound`: whether parameter max_jump bounds the joint changes.

@@ -46,7 +46,7 @@ class Servo(Endpoint):
     """
     Switches and pauses the servo by services, and sends updates to the servo's process.
 
-    The process starts with the first streaming controller, or when the servo is switched on. The
+    The process starts when a streaming controller is made, or when the servo is switched on. The
     process receives changes of the scene. If the base of the robot moves, the servo ends.
     """
 

@@ -104,7 +104,7 @@ class MotionExecution:
     # -- start ----------------------------------------------------------------------------
 
     def send(self, motion: Motion, start_delay: float) -> None:
-        """Send a motion to the controllers; `start_delay` is the time to reach its start [s]."""
+        """Send a motion to the controllers; joints reach its start within `start_delay` [s]."""
         self.motion, self.sent_at = motion, self.now()
         for controller in self.controllers:
             controller.start(motion.select(controller.joints), start_delay)
