@@ -22,7 +22,9 @@ def robot(client, start_shared_node):
     start_shared_node(default_group='arm', default_tip='hand', root_joint='freeflyer')
     client.publish('robot_description_semantic', String(data=robot.srdf), latched=True)
     client.publish('robot_description', String(data=robot.urdf), latched=True)
-    eventually(lambda: 'world' in client.fk(links=['base']).message, 'the free base')
+    # the SRDF may arrive after the URDF
+    eventually(lambda: 'world' in client.fk(links=['base']).message and client.ik(
+        group='arm').status != Status.INVALID_GROUP_NAME, 'the free base, and its groups')
     return robot
 
 
