@@ -65,6 +65,10 @@ class Recorder(StateRecord):
                 lambda m: self.commands.append((time.monotonic(), list(m.data))),
                 QoSProfile(depth=1000))]
 
+    def has_command_publisher(self) -> bool:
+        """Return True if a publisher of positions has been discovered."""
+        return self._subscriptions[1].get_publisher_count() > 0
+
     def has_trajectory_publisher(self) -> bool:
         """Return True if a publisher of trajectories has been discovered."""
         return self._subscriptions[0].get_publisher_count() > 0

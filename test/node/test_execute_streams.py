@@ -45,6 +45,7 @@ def node(mock, start_shared_node):
 def record(client, node, record):
     """Return a record of the arm, which is at home."""
     eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home')
+    eventually(record.has_command_publisher, 'the publisher of positions')
     return record
 
 
