@@ -67,8 +67,9 @@ def test_misspelt_parameters_are_logged_and_the_default_tip_is_checked(
     assert client.set('default_tip', 'panda_hand').successful
 
 
-def test_description_scene_and_meshes_come_from_parameters(start_node, client, panda):
+def test_description_scene_and_meshes_come_from_parameters(start_node, make_client, panda):
     """meshes='hull' closes a gap between two walls; missing_meshes='skip' ignores a mesh."""
+    client = make_client()    # another test's latched description would replace the robot
     start_node(robot_description=panda.urdf, robot_description_semantic=panda.srdf, scene='table',
                meshes='hull', missing_meshes='skip')
     T = np.diag([1.0, -1.0, -1.0, 1.0])     # the tip points down, into the table
