@@ -107,7 +107,7 @@ def table(found: dict[str, Any]) -> str:
     counts = {name: max(row['solvers'][name]['count'] for row in found['rows']
                         if name in row['solvers']) for name in solvers}
     count = counts[solvers[0]]
-    fewer = ', '.join(f'{name} solves the first {some}' for name, some in counts.items()
+    fewer = ', '.join(f'{name}: only the first {some}' for name, some in counts.items()
                       if some < count)
     lines = [
         f'{found["date"]}; {found["machine"]}; {versions}. Times: {found["clock"]}. The solvers '

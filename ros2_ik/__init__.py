@@ -2,5 +2,5 @@
 
 from pkgutil import extend_path
 
-__path__ = extend_path(__path__, __name__)  # msg and srv are generated into the installed copy
+__path__ = extend_path(__path__, __name__)  # only the installed copy has msg, srv, action
 __version__ = '0.2.0'

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COMMAND_PERIOD = 0.02           # time between two commands [s]
 FIRST_HOLD = 0.6        # assumed duration of a key press; terminals repeat a key after 0.5 s [s]
 REPEAT_HOLD = 0.2       # assumed duration of a repeated key press [s]
-SWITCH_TIMEOUT = 30.0   # time for the response of the switch, which starts a process [s]
+SWITCH_TIMEOUT = 30.0   # time for the response of servo/switch, which may start a process [s]
 STALE_JOY_AGE = 0.15    # age of a Joy message above which it is stale; joy publishes at 20 Hz [s]
 DEAD_ZONE = 0.1         # deflection of a stick below which it counts as released
 ZERO_TWIST = (0.0,) * 6

@@ -75,8 +75,8 @@ def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: st
     """
     Add scene frames in `names` and a request's tool to the scene's robot; return robot, tool name.
 
-    The tool is fixed to the frame in its header, by default to the tip of the group. If frame_id
-    is empty and the pose is the identity, there is no tool, and its name is ''. Raises IKError.
+    The tool is fixed to the frame in its header, by default to the tip of the group. With an empty
+    frame_id and the identity as pose, there is no tool, and '' is returned. Raises IKError.
     """
     p, quat, on = tool.pose.position, tool.pose.orientation, tool.header.frame_id
     if not on and (p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w) == (0, 0, 0, 0, 0, 0, 1):

@@ -226,7 +226,7 @@ class Session:
 
 
 def target_fields(targets: Mapping[str, Array]) -> dict[str, object]:
-    """Convert targets (4, 4) by tip to `tips` and `targets` of a problem file; {} if none."""
+    """Return fields `tips` and `targets` of a problem file for targets (4, 4), by tip; or {}."""
     poses = []
     for T in targets.values():
         values = pin.SE3ToXYZQUAT(pin.SE3(T[:3, :3], np.array(T[:3, 3]))).tolist()

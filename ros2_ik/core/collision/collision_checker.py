@@ -243,7 +243,7 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
 
     `items` are the geometries of the robot's links, then those of objects.
     """
-    # a matrix with a row and a column for each name of a link or an object
+    # `checked` has a row and a column for each name of a link or an object
     links = set(geometry.links)
     number_of = {name: number for number, name in enumerate(
         dict.fromkeys(item.name for item in items))}

@@ -184,8 +184,8 @@ class GazeAngle(FormedFunction):
     is smooth if the target is straight ahead. If the target is straight behind, the vector has
     length pi in one fixed direction; nearby, one derivative grows up to pi * 1e3 / distance.
 
-    A target at `origin` (within 1e-9 m) counts as straight behind: only an upper bound of pi
-    allows it. From there, a descent moves the frame along -n until the target is ahead. The
+    A target at `origin` (within 1e-9 m) counts as straight behind: an upper bound below pi
+    excludes it. From there, a descent moves the frame along -n until the target is ahead. The
     gradient grows as 1 / distance down to 1e-3 m.
     """
 

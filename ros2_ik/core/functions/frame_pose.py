@@ -173,8 +173,8 @@ class FrameOrientation(FormedFunction):
         if form == VECTOR:
             rates = v.jlog3(values)
         elif form == CHORD:
-            # twice the vector part (x, y, z) of the unit quaternion; the derivative of this
-            # vector is cos(angle / 2) I + skew(x, y, z)
+            # (2x, 2y, 2z), twice the vector part of the unit quaternion; its derivative is
+            # cos(angle / 2) I + skew(x, y, z)
             x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, values)
             slope = max(math.cos(0.5 * angle), MIN_CHORD_SLOPE)
             values, rates = (2 * x, 2 * y, 2 * z), (slope, -z, y, z, slope, -x, -y, x, slope)

@@ -104,7 +104,7 @@ class BoundJoints(JointFunction):
 
     A is (m, nv), `reference` (nq,). Rows in the mask `turns` (m,) are taken modulo full turns.
     `moved_by` are the names of the joints that change f; `curved` is True if one of them is a
-    floating joint. `unbound` is the function that was bound to the robot.
+    floating joint. `unbound` is the function before it was bound to the robot.
     """
 
     unbound: JointFunction

@@ -43,7 +43,7 @@ def face_separation(centred, sizes, a, b):
         one, i = (a, side) if side < 3 else (b, side - 3)
         x, y, z = centred[one, i], centred[one, 3 + i], centred[one, 6 + i]
         other = b if side < 3 else a
-        # distance of the centres along the normal, less the extents of both boxes
+        # distance of the centres along the normal, less the half extents of both boxes
         gap = abs(x * (centred[other, 9] - centred[one, 9])
                   + y * (centred[other, 10] - centred[one, 10])
                   + z * (centred[other, 11] - centred[one, 11])) - sizes[one, i]

@@ -1,4 +1,4 @@
-"""Evaluation of a `Program` (values and Jacobian of functions), and steps of joint values."""
+"""Evaluation of a `Program` (values, Jacobian), and application of steps to joint values."""
 
 from collections import namedtuple
 import math

@@ -236,7 +236,7 @@ def solve_bounded(problem, first, step, violations):
     """
     Fill the step; if it violates bounds, drop futile pushes, then let firm tasks yield.
 
-    Return the scale of firm rows and the scale of scaled tasks. (Measured without yielding: an
+    Return the factor of firm rows and the scale of scaled tasks. (Measured without yielding: an
     arm with a hard task that moved its tool into a wall exceeded its acceleration limits 24-fold.)
     """
     scale = solve_priorities(problem, FIRM_SCALE, step, violations)

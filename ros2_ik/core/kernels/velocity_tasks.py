@@ -105,7 +105,7 @@ def firm_rows(problem, firm, length, A, lower, upper):
     If there are scaled tasks, A has an additional column n, whose variable is the length of their
     step, from 0 to `length`. (With the fraction of `length` as variable, short steps could leave
     the direction.) Firm rows are multiplied by `firm`. `size` is the largest diagonal element of
-    J^T J, where J has the firm rows before this multiplication.
+    J^T J, where J consists of the firm rows only, not multiplied by `firm`.
     """
     rows, J, dt = problem.rows, problem.J, problem.options[0]
     n, count, size, sums = J.shape[1], 0, 0.0, np.zeros(J.shape[1])
@@ -177,6 +177,6 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
             H[a, b] /= unit
             H[b, a] = H[a, b]
         H[a, a] += MIN_DAMPING + joints[row.OSCILLATION_DAMPING, a]
-    # cost that draws the length moved by scaled tasks (column n) towards `length`
+    # cost that draws variable n, the length of the scaled tasks' step, towards `length`
     for a in range(n, len(g)):
         H[a, a], g[a] = scale_cost, -scale_cost * length

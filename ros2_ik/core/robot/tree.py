@@ -95,7 +95,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
 
 
 def _active_indices(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int, int]]:
-    """Return {column of the robot: (index in the active values, active column)}."""
+    """Return {velocity index in the robot: (index in the active values, active column)}."""
     found: dict[int, tuple[int, int]] = {}
     index = column = 0
     for name in names:

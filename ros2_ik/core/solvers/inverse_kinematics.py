@@ -328,7 +328,7 @@ class InverseKinematics:
         Solve from a seed, and set `configuration` to `best_q`.
 
         The options are those of the function `solve`. Joints missing from the seed start at
-        `robot.neutral`, locked joints at their locked values.
+        `robot.neutral`. Locked joints start at their locked values, whatever the seed.
         """
         solution = solve(self._problem(seed), **options)
         self._best_q = solution.best_q

@@ -19,8 +19,8 @@ from ros2_ik.core.status import ExitFlag, Status
 if TYPE_CHECKING:
     from ros2_ik.core.solvers.search import Candidate, Search
 
-# adjective of the returned solution in messages, by the option `select`: 'first' returns the
-# nearest of several solutions
+# adjective of the returned solution in messages, by the option `select` (default: the option's
+# name); of several solutions, 'first' returns the nearest
 _ADJECTIVES = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _MAX_NAMES = 3

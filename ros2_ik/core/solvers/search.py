@@ -372,8 +372,9 @@ class Search:
             if collision_free is not None:
                 self.iterations += collision_free.iterations
                 self._evaluate(collision_free)
-        # with restarts, test only after the second collision whether all solutions have contacts;
-        # with `approximate`, ignore targets: beside a blocked one, a solution may have no contact
+        # With restarts, test only after the second collision whether all solutions have contacts.
+        # With `approximate`, the test ignores the targets: near a blocked target, an approximate
+        # solution may have no contact.
         if self.n_colliding == 1 + options.allow_restarts and not self.accepted:
             self.unavoidable = unavoidable_contacts(self.problem, checker, colliding.attempt.q,
                                                     at_targets=options.approximate is None)

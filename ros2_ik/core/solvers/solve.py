@@ -57,8 +57,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     and `relative_to` and `weights` may be lists. Tips and frames may also be objects of the
     `scene` and their subframes.
 
-    `seed` has the joint values at which the search starts, and the values of joints that do not
-    move: by name (other joints are at `robot.neutral`), or as an array (nq,).
+    `seed` has joint values, by name (other joints are at `robot.neutral`) or as an array (nq,).
+    The search starts there; joints that do not move keep these values.
     `group` names the group of joints that may move; by default all joints that move the tips.
     Joints in `locked` stay at the seed, even outside their limits. `joint_limits` False ignores
     the limits of the other joints; otherwise the message of the solution names joints that exceed

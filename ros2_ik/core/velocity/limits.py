@@ -80,7 +80,7 @@ class AccelerationLimit(JointLimit):
     """
     Acceleration limits [rad/s^2, m/s^2]: a number, an array (nv,) or a mapping from joint names.
 
-    Joints brake early enough, in discrete steps, to stop at their position limits. To stop at a
+    Joints brake early enough to stop at their position limits in whole steps. To stop at a
     target, tasks use 70 % of the acceleration limits, so that a jump of the target causes no
     overshoot. A limit of 0 keeps a joint's velocity constant; a velocity limit of 0 locks a joint.
     """
@@ -148,7 +148,7 @@ class Barrier:
     f per s]. A barrier of distances (`PairDistance`, `MinimumDistance`) has one lower bound, which
     holds for all points of the pairs, as in a `CollisionBarrier`, and no upper bound.
 
-    Raises InvalidOptionError and, for invalid bounds, the errors of `Constraint`.
+    Raises InvalidOptionError, and InvalidConstraintError for invalid bounds or without any bound.
     """
 
     def __init__(self, function: KinematicFunction, lower: 'ArrayLike' = -float('inf'),
@@ -157,6 +157,8 @@ class Barrier:
                  name: str | None = None) -> None:
         self.bounds = Constraint(function, lower, upper, name)
         self.name = self.bounds.name
+        if np.isinf([*np.ravel(self.bounds.lower), *np.ravel(self.bounds.upper)]).all():
+            raise InvalidConstraintError(f"barrier '{self.name}' has no finite bound")
         self.gain, self.gain_per_second = gain, gain_per_second
         self.gain_in_step(1.0)
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)

@@ -22,7 +22,7 @@ from ros2_ik.node.servo.messages import FromServo, Knot, PlayerState, ServoOutpu
 from ros2_ik.node.servo.player import Player
 
 ANSWER_TIMEOUT = 2.0   # time for the controller to return its parameters [s]
-PARAMETER_POLL_PERIOD = 2e-3     # between two checks for these parameters [s]
+PARAMETER_POLL_PERIOD = 2e-3     # between two checks for the controller's response [s]
 UNKNOWN = '_NODE_NAME_UNKNOWN_'   # rclpy's name of a node that has not been discovered yet
 _PLAYER_NUMBERS = count()
 
@@ -64,7 +64,8 @@ class Stream(Controller):
         return self._unavailable
 
     def start(self, motion: Motion, start_delay: float) -> None:
-        # hold the start for `start_delay` [s], while joints of other controllers reach their start
+        # hold the start for `start_delay` [s]: the first commands may be lost, and the joints of
+        # other controllers may still move to their start
         self._begin(motion, braking=False, start_delay=start_delay)
         # The player interpolates these states by cubic polynomials. With states POINT_PERIOD
         # apart, the polynomials would exceed the acceleration limits by 7 % (default jerk limit).

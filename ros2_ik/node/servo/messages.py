@@ -15,7 +15,7 @@ WAITS = 'waits for joint_states and for the controllers'
 
 
 class Knot(NamedTuple):
-    """Joint positions, velocities (n,) at `time` [ns] (motion clock; for encoders, node clock)."""
+    """Positions and velocities (n,) at `time` [ns] (motion clock; in ServoOutput, node clock)."""
 
     time: int
     position: Array

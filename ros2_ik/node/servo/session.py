@@ -55,6 +55,10 @@ class Session:
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
                          for output in follower.request.outputs]
+        joints = follower.request.joints
+        # by output: the indices of its joints in those of the request
+        self._columns = [[joints.index(joint) for joint in output.joints]
+                         for output, _ in self._outputs]
         self._scalings = [
             SpeedScaling(context.node, f'{output.topic.rpartition("/")[0]}/controller_state',
                          partial(self._repeat, topic))
@@ -69,7 +73,7 @@ class Session:
         self._time = 0      # last command (motion clock [ns], like the times of knots)
         self._velocities = ObjectVelocities()
         self._ended_at = math.inf
-        self._bounds = position_bounds(follower.robot, follower.request.joints)
+        self._bounds = position_bounds(follower.robot, joints)
         tip = follower.request.tip
         self._moving = follower.robot.moving_joints(tip) if tip else frozenset[str]()
 
@@ -223,16 +227,15 @@ class Session:
     def _publish(self) -> None:
         """Publish setpoints (last step) and trajectories (recent knots and the rest knot)."""
         follower, stamp = self.follower, self._clock.to_node_time
-        joints, knots, rest = follower.request.joints, list(self._knots), self._rest()
+        knots, rest = list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.q_indices], follower.v[follower.v_indices])
-        columns = [[joints.index(joint) for joint in output.joints] for output, _ in self._outputs]
-        for (output, topic), chosen in zip(self._outputs, columns, strict=True):
+        for (output, topic), chosen in zip(self._outputs, self._columns, strict=True):
             # a controller that has missed earlier commands would jump to this one
             if topic.has_new_subscriber() and is_left_behind(
                     output.joints, last.position[chosen], self._measured):
                 self.abort(f'{JOINED} {topic.name}')
                 return
-        for (output, topic), chosen in zip(self._outputs, columns, strict=True):
+        for (output, topic), chosen in zip(self._outputs, self._columns, strict=True):
             recent = [last]
             if output.ahead:
                 # start at the last knot that is at least ahead / 2 older than the current step
@@ -246,8 +249,8 @@ class Session:
 
     def _repeat(self, topic: CommandTopic) -> None:
         """Publish the last trajectory again, after an update of a slowed controller."""
-        # A slowed controller samples only the start of a trajectory at the current time. At later
-        # updates it would lag behind the trajectory, and catch up when it receives the next one.
+        # A slowed controller samples a trajectory at the current time in its first update only. In
+        # later updates it would lag behind, and catch up when it receives the next trajectory.
         end = min(self._stepped_at + 2 * self.dt, self._moved_at + SERVO_HOLD_TIME)
         if not (self.finished or self.fault) and time.monotonic() < end:
             topic.repeat()
