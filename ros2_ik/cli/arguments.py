@@ -41,7 +41,6 @@ def with_options(text: str, args: argparse.Namespace) -> str:
     robot = getattr(args, 'robot', None) or 'ROBOT'
     text = re.sub(r'(none is similar \(.*(frame|link|joint|group)s?)\)',
                   rf'\1, listed by `ros2_ik robots {robot}`)', text)
-    text = text.replace('Scene.allow', '`allowed` in a scene file, Scene.allow in Python')
     return text.replace('package_dirs', '--package-dir')
 
 

@@ -68,7 +68,7 @@ class _ActiveGoal:
     def _on_feedback(self, message: SolveConstrainedIK.Impl.FeedbackMessage) -> None:
         self._last = time.monotonic()
         feedback = message.feedback
-        self._show(f'{feedback.seconds:.1f} s, {feedback.phase}: {feedback.restarts} restarts')
+        self._show(f'{feedback.seconds:.1f} s, {feedback.phase}, restarts: {feedback.restarts}')
 
     def result(self, action: ActionClient) -> SolveConstrainedIK.Result:
         """Send the goal and return its result; an interrupt cancels the goal."""

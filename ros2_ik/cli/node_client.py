@@ -166,7 +166,7 @@ class NodeClient:
     def needed_robot(self, seconds: float) -> 'Robot':
         """Return the robot; raises CommandError if no URDF is received within `seconds`."""
         if (robot := self.robot(seconds)) is None:
-            raise CommandError(f'no valid URDF on {self.node.resolve_topic_name(URDF)} '
+            raise CommandError(f'no valid robot on {self.node.resolve_topic_name(URDF)} '
                                f'within {seconds:g} s: start robot_state_publisher or another '
                                'publisher of that topic')
         return robot

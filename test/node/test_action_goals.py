@@ -144,7 +144,7 @@ def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
     late.end(CANCELED)
     assert supervise_at_rest(arm, execution, 0.3) is None and 'has not answered' in reason()
     goals[1][1].set_result(Handle())
-    assert not reason() and not arm.controller.released
+    assert not reason() and arm.controller.has_motion
 
 
 def test_motion_is_refused_if_another_trajectory_arrives_during_planning(arm, goals, monkeypatch):
@@ -167,7 +167,8 @@ def test_motion_is_refused_if_another_trajectory_arrives_during_planning(arm, go
     assert stop.value.value.message.startswith('nothing was moved: a trajectory of another')
     executor.close()
     with pytest.raises(StopIteration, match='PREEMPTED.*the node is being stopped'):
-        executor.run(MotionRequest(arm.robot, {JOINT: 2.0}, stops=executor.stops)).send(None)
+        executor.run(MotionRequest(arm.robot, {JOINT: 2.0},
+                                   stop_count=executor.stop_count)).send(None)
     assert not goals
 
 
@@ -205,7 +206,7 @@ def test_controller_is_released_only_to_a_newer_goal_of_another_client(arm, goal
         for name, second in ((bytes(16), 20 if newer else 10), (own, 15))]
     arm.context.node.subscribed['c/follow_joint_trajectory/_action/status'](
         GoalStatusArray(status_list=statuses))
-    assert arm.controller.released == newer
+    assert arm.controller.has_motion != newer
 
 
 def braking_distance(goal, state):

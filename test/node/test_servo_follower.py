@@ -352,7 +352,7 @@ def test_moved_or_stale_free_base_ends_the_servo(pose, age, words):
     assert words in (fault := Servo._base_fault(servo, servo._session_request))
     assert bool(fault) is bool(words)
     servo._base_fault.return_value, servo.motions.servo.controllers = fault, []
-    servo.motions.stops = servo.motions.servo.request.stops = 0
+    servo.motions.stop_count = servo.motions.servo.request.stop_count = 0
     Servo._send_changes(servo)
     assert [call.args[0] for call in servo._end.mock_calls] == ([fault] if fault else [])
     # the servo refuses to start with a pose of which it would end

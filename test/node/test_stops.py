@@ -386,8 +386,8 @@ def test_released_controller_receives_nothing_while_the_other_one_brakes(monkeyp
         receive(*(positions if released else positions[::-1]))
         outcome = execution.supervise()
     assert outcome.status == Status.CONTROL_FAILED and 'another client' in outcome.message
-    assert 'but' not in outcome.message and foreign.last_trajectory is sent and foreign.released
-    assert arm.now - begin > braking.x[-1]
+    assert 'but' not in outcome.message and not foreign.has_motion
+    assert foreign.last_trajectory is sent and arm.now - begin > braking.x[-1]
 
 
 @pytest.mark.parametrize('silent', [0, 1])
@@ -470,7 +470,7 @@ def test_foreign_trajectory_releases_a_controller(jtc_arm, seconds, stamp):
     message = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(positions=[0.0])])
     message.header.stamp.nanosec = stamp
     jtc_arm.controller.on_foreign_command(message, '/theirs')
-    assert jtc_arm.controller.released
+    assert not jtc_arm.controller.has_motion
 
 
 # -- streams -----------------------------------------------------------------------------------

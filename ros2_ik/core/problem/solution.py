@@ -159,7 +159,7 @@ class IKSolution:
     def _advice(self) -> str:
         if self.contacts and not self.violations:
             return ('another target, or removing the obstacle; contacts of links whose models '
-                    'always touch can be allowed (SRDF, Scene.allow)')
+                    "always touch can be allowed (SRDF, the scene's `allowed`)")
         # the message of an impossible problem already names the reason
         if self.success or self.impossible:
             return ''

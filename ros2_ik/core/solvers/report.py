@@ -95,7 +95,7 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
                 + '; '.join(f"'{contact.first}' touches '{contact.second}'"
                             for contact in search.unavoidable)
                 + f'; {at_target}no joint that may move can separate them. Use another '
-                'target or seed, or allow contacts that are intended (SRDF, Scene.allow)')
+                "target or seed, or allow the intended contacts (SRDF, the scene's `allowed`)")
     return _not_found(search, candidate, status)
 
 

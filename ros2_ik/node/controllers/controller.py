@@ -146,9 +146,9 @@ class Controller(ABC):
     # -- commanded state ------------------------------------------------------------------
 
     @property
-    def released(self) -> bool:
-        """True if the controller has no motion: none was sent yet, or the last was released."""
-        return self._motion is None
+    def has_motion(self) -> bool:
+        """True if a motion was started, and not released; an ended motion counts."""
+        return self._motion is not None
 
     def commanded(self, moment: float) -> MotionState:
         """Return the commanded state at a time of the motion clock [s]."""

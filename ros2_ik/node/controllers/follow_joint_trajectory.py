@@ -101,12 +101,12 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         is_of_motion, withdrawn = name in self._goals, self._withdrawn
         if handle.accepted:
             # the motion was stopped before this response, but the joints move: brake below
-            if is_of_motion and withdrawn and not self.released and self._left_start(withdrawn[0]):
+            if is_of_motion and withdrawn and self.has_motion and self._left_start(withdrawn[0]):
                 self._withdrawn = None
                 self._begin(withdrawn[0], braking=False)
                 self.start_time = math.inf
             # cancel a goal that nothing supervises; after a release, braking may run to its end
-            if not is_of_motion or self._withdrawn or self.released and not self._braking:
+            if not is_of_motion or self._withdrawn or not (self.has_motion or self._braking):
                 handle.cancel_goal_async()
             # the response time of the last goal measures the current delay of the controller
             else:

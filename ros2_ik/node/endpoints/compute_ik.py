@@ -25,16 +25,16 @@ class ComputeIK(IKEndpoint):
     async def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/compute_ik."""
         # read before the first await, so that a later stop prevents the motion
-        stops = self.motions.stops
+        stop_count = self.motions.stop_count
         prepared = await self.when_ready(lambda: self.read(request))
-        await self.solve(prepared, response, stops, 'service compute_ik')
+        await self.solve(prepared, response, stop_count, 'service compute_ik')
 
     async def answer_moveit(self, request: GetPositionIK.Request,
                             response: GetPositionIK.Response) -> None:
         """Answer as move_group's compute_ik does: the solution has all joints of the robot."""
         ik_request, answer = request.ik_request, Service.Response()
         prepared = await self.when_ready(lambda: self._read(ik_request))
-        # `stops` is 0, since this service never moves the robot
+        # `stop_count` is 0, since this service never moves the robot
         solution = await self.solve(prepared, answer, 0, 'service solve_ik')
         status = Status(answer.status)
         # MoveIt's type has no field for links that were not checked: the message names them

@@ -62,11 +62,11 @@ class ConstrainedIK(IKEndpoint):
 
     async def _answer(self, handle: ServerGoalHandle, result: SolveConstrainedIK.Result) -> None:
         # read before the first await, so that a later stop prevents the motion
-        stops = self.motions.stops
+        stop_count = self.motions.stop_count
         prepared = await self.when_ready(lambda: self._read(handle))
         self._goals[id(handle)] = handle, prepared
         await self.solve(
-            prepared, result, stops, 'action solve_constrained_ik',
+            prepared, result, stop_count, 'action solve_constrained_ik',
             lambda: 'cancelled' if handle.is_cancel_requested else '')
 
     def _read(self, handle: ServerGoalHandle) -> PreparedRequest:

@@ -23,12 +23,13 @@ class Execute(Endpoint):
     async def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/execute at the end of the motion."""
         # read before the first await, so that a later stop prevents the motion
-        stops = self.motions.stops
+        stop_count = self.motions.stop_count
         began = time.monotonic()
         robot, goal = await self.when_ready(lambda: self._read(request))
         outcome = await self.motions.run(MotionRequest(
-            robot, goal, request.group, request.avoid_collisions, None, stops, 'service execute',
-            request.velocity_scaling, max_joint_change=_bound(request.max_joint_change, robot)))
+            robot, goal, request.group, request.avoid_collisions, None, stop_count,
+            'service execute', request.velocity_scaling,
+            max_joint_change=_bound(request.max_joint_change, robot)))
         set_status(response, outcome.status, outcome.message)
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
                                              self.header(robot.root_frame))

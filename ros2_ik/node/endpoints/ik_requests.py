@@ -170,14 +170,14 @@ class IKEndpoint(Endpoint):
 
     # -- answer and motion ----------------------------------------------------------------
 
-    async def solve(self, prepared: PreparedRequest, answer: ComputeIK.Response, stops: int,
+    async def solve(self, prepared: PreparedRequest, answer: ComputeIK.Response, stop_count: int,
                     requester: str, cancel_reason: Callable[[], str] = lambda: '') -> IKSolution:
         """
         Search, and write the solution into a ComputeIK response or the action's result.
 
         The solution is also published and returned. With execute, the robot moves to the solution.
-        `stops` is the value of MotionExecutor.stops when the request arrived; `requester` names
-        the service or action; `cancel_reason` returns why to stop, or ''. Raises RequestError.
+        `stop_count` is the count of `motions` when the request arrived; `requester` names the
+        service or action; `cancel_reason` returns why to stop, or ''. Raises RequestError.
         """
         solution, path_motion = await self._search(prepared)
         prepared.newest = solution
@@ -198,7 +198,7 @@ class IKEndpoint(Endpoint):
             problem.group or '', request.avoid_collisions,
             # adds the request's attached objects and allowed collisions to the node's scene
             partial(checker.scene.rebased, prepared.node_scene) if checker else None,
-            stops, requester, cancel_reason=cancel_reason,
+            stop_count, requester, cancel_reason=cancel_reason,
             max_joint_change=request.options.max_joint_change or {}, path_motion=path_motion))
         set_status(answer, outcome.status, f'{answer.message}; {outcome.message}')
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,

@@ -114,7 +114,7 @@ class Servo(Endpoint):
 
     async def _switch_on(self, request: SwitchServo.Request) -> str:
         robot, parameters, mode = self.description.current(), self.parameters, request.mode
-        stops, off_requests = self.motions.stops, self._off_requests
+        stop_count, off_requests = self.motions.stop_count, self._off_requests
         group, scene = group_name(robot, request.group, parameters), self.scene.current.scene
         robot, tool = with_tool(request.tool, scene, [request.tip], group, parameters)
         named = request.tip or tool
@@ -135,13 +135,13 @@ class Servo(Endpoint):
         if self._session_request:
             await self._switch_off()
         owner = await self.motions.acquire_for_servo(
-            robot, joints, checker.moving_joints if checker else frozenset(), stops)
+            robot, joints, checker.moving_joints if checker else frozenset(), stop_count)
         try:
             needed = frozenset(name for name in (*owner.joints, robot.base_joint) if name)
             # the first transforms of TF, with the pose of the base, may still arrive
             start = await self.when_ready(lambda: self.current_state.start(robot, {}, needed))
             # switching off during the awaits above cancels this switch, like a stop
-            if self._off_requests != off_requests or self.motions.stops != stops:
+            if self._off_requests != off_requests or self.motions.stop_count != stop_count:
                 raise RequestError(Status.PREEMPTED,
                                    'the servo was switched off, or all motions were stopped')
             # the controllers' joints outside of the group get the velocity limit 0
@@ -198,7 +198,7 @@ class Servo(Endpoint):
         owner = self.motions.servo
         if self._session_request is None or owner is None:
             return
-        if self.motions.stops != owner.request.stops:
+        if self.motions.stop_count != owner.request.stop_count:
             self._end('all motions were stopped')
         for controller in owner.controllers:
             if controller.foreign_goal:

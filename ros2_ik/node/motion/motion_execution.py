@@ -46,7 +46,7 @@ class MotionRequest:
 
     - `group`: name of the group whose joints may move; '' means all joints.
     - `extend_scene`: adds the request's objects and allowed collisions to the node's scene.
-    - `stops`: MotionExecutor.stops when the request arrived; a later stop rejects the motion.
+    - `stop_count`: the executor's count when the request arrived; a later stop rejects the motion.
     - `requester`: the service or action that requested the motion, for the log and for errors.
     - `velocity_scaling`: 0 means the parameter velocity_scaling.
     - `cancel_reason`: polled until the end; returns a reason to stop, or ''.
@@ -59,7 +59,7 @@ class MotionRequest:
     group: str = ''
     avoid_collisions: bool = True
     extend_scene: Callable[[Scene], Scene] | None = None
-    stops: int = 0
+    stop_count: int = 0
     requester: str = ''
     velocity_scaling: float = 0.0
     cancel_reason: Callable[[], str] = lambda: ''
@@ -114,7 +114,7 @@ class MotionExecution:
     @property
     def end(self) -> float:
         """Planned end on the motion clock [s]; -inf if all controllers were released."""
-        return max((one.end_time for one in self.controllers if not one.released),
+        return max((one.end_time for one in self.controllers if one.has_motion),
                    default=-math.inf)
 
     def remaining_motion(self) -> Motion:
@@ -138,7 +138,7 @@ class MotionExecution:
         self.reason = self._outcome(status, on_the_way + message, contacts)
         self._stopped_at = self.now()
         for one in self.controllers:
-            if one.released:
+            if not one.has_motion:
                 continue
             try:
                 one.stop(motion_limits(self.robot, one.joints, self._parameters),
@@ -207,7 +207,7 @@ class MotionExecution:
     def _outcome_at_end(self) -> Outcome | None:
         """Return the outcome at rest, or if a stopped arm is not at rest in time; else None."""
         # another client may move the joints of released controllers
-        ours = [one for one in self.controllers if not one.released]
+        ours = [one for one in self.controllers if one.has_motion]
         joints = [joint for one in ours for joint in one.joints]
         outcome, timeout = self.reason, self._parameters.arrival_timeout
         if outcome:

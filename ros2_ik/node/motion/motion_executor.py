@@ -47,7 +47,7 @@ class MotionExecutor:
         self._executions: list[MotionExecution] = []
         self.servo: MotionExecution | None = None   # owns the joints of the servo
         self.servo_moves = False
-        self.stops = 0   # number of calls of `stop`
+        self.stop_count = 0   # number of calls of `stop`
         self._closing = False
 
     def set_robot(self, robot: Robot) -> None:
@@ -74,9 +74,9 @@ class MotionExecutor:
         """
         Stop all motions; return their number, including motions that wait or brake and the servo.
 
-        The servo counts if it moves. It checks `stops` every 20 ms, and ends after a change.
+        The servo counts if it moves. It checks `stop_count` every 20 ms, and ends after a change.
         """
-        self.stops += 1
+        self.stop_count += 1
         for execution in self._executions:
             execution.stop(status, reason)
         return len(self._executions) + self.servo_moves
@@ -134,16 +134,16 @@ class MotionExecutor:
                 self._close_retired()
 
     async def acquire_for_servo(self, robot: Robot, joints: Collection[str],
-                                checked: frozenset[str], stops: int) -> MotionExecution:
+                                checked: frozenset[str], stop_count: int) -> MotionExecution:
         """
         Reserve joints for the servo, wait until they rest, and return an execution that owns them.
 
-        Motions of these joints are refused until `release_from_servo`. `stops` is the value of
-        `self.stops` at the request; the servo's collision check depends on the `checked` joints.
+        Motions of these joints are refused until `release_from_servo`. `stop_count` is the count
+        at the request. The servo's collision check depends on the `checked` joints.
         Raises RequestError if the joints cannot be moved now, if all motions have been stopped
         since the request, or if a motion under way moves any of the joints or `checked` joints.
         """
-        request = MotionRequest(robot, {}, stops=stops)
+        request = MotionRequest(robot, {}, stop_count=stop_count)
         self._check(request)
         execution = MotionExecution(request, self._controllers.choose(joints))
         for other in self._executions:
@@ -197,7 +197,7 @@ class MotionExecutor:
             raise RequestError(
                 Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
                 'since the request')
-        if request.stops != self.stops:
+        if request.stop_count != self.stop_count:
             raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                                'after the request for this motion')
         if reason := request.cancel_reason():
