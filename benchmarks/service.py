@@ -4,7 +4,8 @@ Measure round trips of ComputeIK and SolveConstrainedIK over DDS between process
     tools/run python benchmarks/service.py [--robot panda] [--count 500]
 
 Starts two empty services (std_srvs/Trigger, and a service of the type ComputeIK that answers at
-once) and the node with a shipped robot, in two processes, and prints round trip times:
+once) and the node with a shipped robot, in three processes, and prints round trip times. (Two
+services of one process would be unequal: the second call finds the process in the CPU's caches.)
 
 1. of the empty services: the cost of DDS and rclpy for messages without and with fields;
 2. of ComputeIK for random reachable poses, with and without the time of the search; ratios of the
@@ -48,9 +49,8 @@ from rclpy.signals import SignalHandlerOptions
 from ros2_ik.srv import ComputeIK
 from std_srvs.srv import Trigger
 rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # SIGTERM ends the process
-node = rclpy.create_node('empty')
-node.create_service(Trigger, 'empty', lambda request, response: response)
-node.create_service(ComputeIK, 'empty_compute_ik', lambda request, response: response)
+node = rclpy.create_node('empty_{0}')
+node.create_service({0}, 'empty_{0}', lambda request, response: response)
 rclpy.spin(node)
 """
 
@@ -100,8 +100,8 @@ def report(name: str, seconds: Sequence[float]) -> float:
 
 def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
     client = Client()
-    empty = client.service(Trigger, 'empty')
-    same_type = client.service(ComputeIK, 'empty_compute_ik')
+    empty = client.service(Trigger, 'empty_Trigger')
+    same_type = client.service(ComputeIK, 'empty_ComputeIK')
     compute_ik = client.service(ComputeIK, 'ros2_ik/compute_ik')
     poses = targets(robot, tip, 0)
     rounds = []
@@ -166,7 +166,8 @@ def main() -> None:
             'default_tip': tip}}}, file)
         file.flush()
         processes = [subprocess.Popen([sys.executable, *words]) for words in (
-            [executable, '--ros-args', '--params-file', file.name], ['-c', EMPTY_SERVICE])]
+            [executable, '--ros-args', '--params-file', file.name],
+            *(['-c', EMPTY_SERVICE.format(kind)] for kind in ('Trigger', 'ComputeIK')))]
         try:
             measure(robot, tip, arguments)
         finally:
