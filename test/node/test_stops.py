@@ -28,6 +28,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers import follow_joint_trajectory
 from ros2_ik.node.controllers.controller import (
     braked,
+    BrakingLimits,
     ControllerContext,
     motion_limits,
     passes_goal,
@@ -313,8 +314,12 @@ def test_rest_is_determined_from_positions_and_stamps(jtc_arm):
     assert jtc_arm.measured.rest_time([JOINT]) < 0.1
 
 
-def start_two_joints(monkeypatch, goal, groups=((JOINT,), ('panda_joint2',))):
-    """Return arm, a controller of each group, `receive` for both joints, and an execution."""
+def start_two_joints(monkeypatch, goal, groups=((JOINT,), ('panda_joint2',)), ratio=1.0):
+    """
+    Return arm, a controller of each group, `receive` for both joints, and an execution.
+
+    The goal of the second joint is `ratio` times that of the first.
+    """
     arm, joints = Arm(monkeypatch, TrajectoryRecorder), (JOINT, 'panda_joint2')
     controllers = [TrajectoryRecorder(name, group, '', arm.context)
                    for name, group in zip('cd', groups, strict=False)]
@@ -326,10 +331,25 @@ def start_two_joints(monkeypatch, goal, groups=((JOINT,), ('panda_joint2',))):
     for _ in range(100):
         arm.now += PERIOD
         receive(0.0, 0.0)
-    execution = MotionExecution(MotionRequest(arm.robot, dict.fromkeys(joints, goal)), controllers)
-    execution.send(straight_motion(arm.robot, joints, [0.0, 0.0], [goal, goal], motion_limits(
+    goals = [goal, ratio * goal]
+    execution = MotionExecution(
+        MotionRequest(arm.robot, dict(zip(joints, goals, strict=True))), controllers)
+    execution.send(straight_motion(arm.robot, joints, [0.0, 0.0], goals, motion_limits(
         arm.robot, joints, arm.parameters)), 0.0)
     return arm, controllers, receive, execution
+
+
+@pytest.mark.parametrize('after', [0.2, 0.5, 0.8])
+def test_controllers_of_one_motion_stop_together_on_its_line(monkeypatch, after):
+    """Past defect: a slow joint stopped at once, so that the arm left the checked line."""
+    arm, pair, receive, execution = start_two_joints(monkeypatch, 1.5, ratio=0.1)
+    while arm.now < execution.sent_at + after:
+        arm.now += PERIOD
+        receive(*execution.motion.at(arm.now - execution.sent_at).position)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    fast, slow = (one.last_trajectory.points[-1] for one in pair)
+    assert seconds_of(slow) == pytest.approx(seconds_of(fast), abs=0.05)
+    assert slow.positions[0] == pytest.approx(0.1 * fast.positions[0], abs=2e-3)
 
 
 @pytest.mark.parametrize(('late', 'allowed'), [(0.2, True), (0.6, False)])
@@ -590,6 +610,8 @@ def test_slowed_arm_on_a_curve_is_braked_although_the_planned_end_is_near():
                            np.column_stack([v, np.cos(s) * v]))
     nearest, rate = motion.at(3.0), 0.1     # 1 s before the planned end, 10 s before the real one
     limits = MotionLimits(*(np.full(2, each) for each in (3.0, 3.0, 60.0)))
-    braking = braked(motion, 3.0, nearest._replace(velocity=rate * nearest.velocity), limits,
-                     (np.full(2, -9.0), np.full(2, 9.0)), [nearest], rate=rate)
-    assert braking.duration < 3.0 and np.abs(braking.goal - nearest.position).max() < 0.2
+    braking, passes = braked(motion, 3.0, nearest._replace(velocity=rate * nearest.velocity),
+                             BrakingLimits(limits, (np.full(2, -9.0), np.full(2, 9.0))),
+                             [nearest], rate=rate)
+    assert not passes and np.abs(braking.goal - nearest.position).max() < 0.2
+    assert braking.duration < 3.0

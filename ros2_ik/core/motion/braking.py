@@ -31,13 +31,13 @@ HARDLY_MOVING = 0.03
 
 def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
                    limits: MotionLimits, others: Sequence[MotionState] = (),
-                   reversible: Sequence[MotionState] = ()) -> Motion:
+                   reversible: Sequence[MotionState] = (), min_duration: float = 0.0) -> Motion:
     """
     Return a motion from positions and velocities (n,) to rest, without a jerk limit.
 
-    Each joint follows a cubic polynomial, and the joints stop at the same time. Without `others`,
-    the decelerations are constant and the path is a straight line in joint space. For position
-    limits see `stopped_within`.
+    Each joint follows a cubic polynomial, and the joints stop at the same time, after at least
+    `min_duration` [s] unless all are at rest. Without `others`, the decelerations are constant and
+    the path is a straight line in joint space. For position limits see `stopped_within`.
 
     A controller that is not at the start state moves to the end along its own cubic polynomial.
     `others` are the states of such controllers: if possible, their polynomials stay within the
@@ -57,26 +57,28 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     n_irreversible = 1 + len(others)
     # velocities of the fastest state, which determines the braking distance
     fastest = velocities[int(np.argmax(np.linalg.norm(velocities[:n_irreversible], axis=1)))]
-    duration = _duration(start, fastest, position, velocities, n_irreversible, limits)
+    duration = _duration(start, fastest, position, velocities, n_irreversible, limits,
+                         min_duration)
     return _cubics(names, start, speed, start + fastest * duration / 2,
                    np.full(len(names), duration))
 
 
 def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
-                    limits: MotionLimits, rate: float = 1.0) -> Motion | None:
+                    limits: MotionLimits, rate: float = 1.0,
+                    min_duration: float = MIN_DURATION) -> Motion | None:
     """
     Return a braking motion to a position ahead on the path of a motion.
 
     At `time` [s] the motion proceeds at `rate` times its planned speed. Braking with duration T
-    ends at the motion's position at `time` + `rate` * T / 2. T is the shortest duration for which
-    the cubic polynomials from all `states` to this position stay within the velocity and
-    acceleration limits. If T is longer than the rest of the motion, the motion should end at its
-    goal instead (see `passes_goal`). Returns None if no T keeps the limits. The returned motion
+    ends at the motion's position at `time` + `rate` * T / 2. T is the shortest duration, at least
+    `min_duration`, for which the cubic polynomials from all `states` to this position stay within
+    the velocity and acceleration limits. If T is longer than the rest of the motion, the motion
+    should end at its goal instead. Returns None if no T keeps the limits. The returned motion
     begins at the first of the `states`.
     """
     position, velocity = np.array([state[:2] for state in states]).swapaxes(0, 1)
-    least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION)
-    # at rate 1, braking for this time or longer would end at the goal
+    least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION, min_duration)
+    # braking for this time or longer would end at the goal
     most = 2 * (motion.duration - time) / rate
     if least >= most:
         return None
@@ -119,9 +121,9 @@ def _checked(joints: tuple[str, ...], position: object, velocity: object) -> tup
 
 
 def _duration(start: Array, start_velocity: Array, position: Array, velocity: Array,
-              n_irreversible: int, limits: MotionLimits) -> float:
+              n_irreversible: int, limits: MotionLimits, min_duration: float) -> float:
     """Return the shortest duration [s] within limits, if possible without reversing joints."""
-    least = float((np.abs(start_velocity) / limits.acceleration).max(initial=0.0))
+    least = float((np.abs(start_velocity) / limits.acceleration).max(initial=min_duration))
     spread = np.ptp(position, axis=0).max(initial=0.0)
     if max(spread, np.abs(velocity).max(initial=0.0)) < REST_SPEED:
         return 0.0

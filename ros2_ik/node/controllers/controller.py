@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 import math
 import time
-from typing import ClassVar, TYPE_CHECKING
+from typing import ClassVar, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from rclpy.callback_groups import CallbackGroup
@@ -66,6 +66,18 @@ class ControllerContext:
         await self.wait(begin)
 
 
+class BrakingLimits(NamedTuple):
+    """
+    What a braking motion must keep: limits and position `bounds` (lower, upper; (n,) each).
+
+    It takes at least `duration` [s], so that all controllers of a motion stop together.
+    """
+
+    limits: MotionLimits
+    bounds: tuple[Array, Array]
+    duration: float = 0.0
+
+
 class Controller(ABC):
     """
     Adapter to one controller of the robot, which moves `joints` (in the order of its commands).
@@ -118,9 +130,18 @@ class Controller(ABC):
         self._motion, self._braking = motion, braking
         self.start_time = self.context.now() + start_delay
 
+    def braking_time(self, within: BrakingLimits) -> float:
+        """
+        Return the time in which `stop` brakes the joints [s].
+
+        It is 0 if they have not started, and inf if they are not on their path.
+        """
+        velocity = self.commanded(self.context.now()).velocity
+        return float((np.abs(velocity) / within.limits.acceleration).max())
+
     @abstractmethod
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
-        """Brake the motion within `limits` and position `bounds` (lower, upper; (n,) each)."""
+    def stop(self, within: BrakingLimits) -> None:
+        """Brake the motion within limits."""
 
     def _come_to_rest(self, position: Array, seconds: float) -> None:
         """Replace the motion by one that rests at positions (n,) after `seconds`."""
@@ -181,26 +202,27 @@ def nearest_time(motion: Motion, position: Array, end: float) -> float:
     return min(times, key=lambda time: float(np.abs(motion.at(time).position - position).max()))
 
 
-def braked(motion: Motion, time: float, at: MotionState, limits: MotionLimits,
-           bounds: tuple[Array, Array], others: Sequence[MotionState] = (),
-           reversible: Sequence[MotionState] = (), rate: float = 1.0) -> Motion | None:
+def braked(motion: Motion, time: float, at: MotionState, within: BrakingLimits,
+           others: Sequence[MotionState] = (), reversible: Sequence[MotionState] = (),
+           rate: float = 1.0) -> tuple[Motion, bool]:
     """
-    Return a motion that brakes `motion` at `time` [s], None if `motion` should end at its goal.
+    Return a motion that brakes `motion` at `time` [s], and whether it passes the goal of `motion`.
 
-    Braking starts at state `at`; for `others` and `reversible` see `braking_motion`. `rate` is the
-    actual speed divided by the planned speed; 0 means that the state is not on the path.
+    If it does, `motion` should end at its goal instead. Braking starts at state `at`; for `others`
+    and `reversible` see `braking_motion`. `rate` is the actual speed divided by the planned speed;
+    0 means that the state is not on the path.
     """
-    remaining = (motion.duration - time) / (rate or 1.0)
+    limits, bounds, duration = within
+    braking = None
     if motion.is_curved:
         # on a curve, a joint may have opposite velocities in these states: let joints reverse
         others, reversible = (), (*others, *reversible)
-        braking = braking_on_path(motion, time, (at, *reversible), limits, rate) if rate else None
-        if braking:
-            return None if passes_goal(braking, motion, remaining) else braking
-    braking = braking_motion(motion.joints, at.position, at.velocity, limits, others, reversible)
-    if rate and passes_goal(braking, motion, remaining):
-        return None
-    return stopped_within(braking, bounds)
+        if rate:
+            braking = braking_on_path(motion, time, (at, *reversible), limits, rate, duration)
+    braking = braking or braking_motion(motion.joints, at.position, at.velocity, limits, others,
+                                        reversible, duration)
+    passes = rate > 0 and passes_goal(braking, motion, (motion.duration - time) / rate)
+    return stopped_within(braking, bounds), passes
 
 
 def passes_goal(braking: Motion, motion: Motion, remaining: float) -> bool:

@@ -12,8 +12,8 @@ from rclpy.action.client import ClientGoalHandle
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Array, IKError, Motion, MotionLimits
-from ros2_ik.node.controllers.controller import MAX_DELAY
+from ros2_ik.core import IKError, Motion
+from ros2_ik.node.controllers.controller import BrakingLimits, MAX_DELAY
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
     JointTrajectoryController,
@@ -55,8 +55,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         self._goals = dict[bytes, ClientGoalHandle | None]()
         # goals with an unanswered cancel request, sent because their braking goal was rejected
         self._cancelled = set[bytes]()
-        # a motion that was stopped before its goal was accepted, and the arguments of `stop`
-        self._withdrawn: tuple[Motion, MotionLimits, tuple[Array, Array]] | None = None
+        # a motion that was stopped before its goal was accepted, and the argument of `stop`
+        self._withdrawn: tuple[Motion, BrakingLimits] | None = None
         self._start_delay = 0.0    # time from a goal's acceptance to the start of its motion [s]
 
     def unavailable_reason(self) -> str:
@@ -118,7 +118,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                 handle.get_result_async().add_done_callback(
                     lambda future: self._on_result(name, future.result()))
             if withdrawn and not self._withdrawn:
-                self.stop(*withdrawn[1:])
+                self.stop(withdrawn[1])
         elif is_of_motion:
             del self._goals[name]
             # False for a rejected braking goal, which is sent only after the motion was accepted
@@ -173,12 +173,15 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             return f"controller '{self.name}' has not ended the cancelled goal"
         return ''
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
+    def braking_time(self, within: BrakingLimits) -> float:
+        return super().braking_time(within) if self.start_time < math.inf else 0.0
+
+    def stop(self, within: BrakingLimits) -> None:
         if self.start_time < math.inf:
-            super().stop(limits, bounds)
+            super().stop(within)
         # no goal is known to be accepted: assume that the joints are at the start
         else:
-            self._withdrawn = self.motion, limits, bounds
+            self._withdrawn = self.motion, within
             self._come_to_rest(self.motion.at(0.0).position, 0.0)
 
     def close(self) -> None:

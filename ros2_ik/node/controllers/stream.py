@@ -12,9 +12,9 @@ from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ros2_ik.core import Array, Motion, MotionLimits, Status
+from ros2_ik.core import Motion, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller
+from ros2_ik.node.controllers.controller import BrakingLimits, Controller
 from ros2_ik.node.controllers.topics import subscriber_nodes
 from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.servo.loop import Loop
@@ -75,11 +75,11 @@ class Stream(Controller):
         self._call(Player.play, self.output, times, np.array([state.position for state in states]),
                    np.array([state.velocity for state in states]), motion.is_curved)
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
+    def stop(self, within: BrakingLimits) -> None:
         # The player brakes from its own last command, and reports where and when braking ends.
         # Until the player reports (never, if it hangs), the present command counts as the end.
         self._come_to_rest(self.commanded(self.context.now()).position, 0.0)
-        self._call(Player.brake, limits, bounds)
+        self._call(Player.brake, within)
 
     def release(self, reason: str) -> None:
         super().release(reason)

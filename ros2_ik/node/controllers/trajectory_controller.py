@@ -13,8 +13,13 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState
-from ros2_ik.node.controllers.controller import braked, Controller, nearest_time
+from ros2_ik.core import Motion, MotionState
+from ros2_ik.node.controllers.controller import (
+    braked,
+    BrakingLimits,
+    Controller,
+    nearest_time,
+)
 from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
@@ -211,7 +216,8 @@ class JointTrajectoryController(Controller):
             self.start_time -= early
             self.receive_delay -= early
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
+    def _braking_motion(self, within: BrakingLimits) -> tuple[Motion, bool]:
+        """Return the motion that brakes the joints, and whether it passes the goal."""
         self._correct_start_time()
         now, motion, measured = self.context.now(), self.motion, self._measured()
         time, rate, reversible = now - self.start_time, 1.0, list[MotionState]()
@@ -239,11 +245,19 @@ class JointTrajectoryController(Controller):
                 others.append(nearest)
             else:
                 rate, reversible = 0.0, [self.commanded(now)]
-        braking = braked(motion, time, at, limits, bounds, others, reversible, rate)
-        if braking is None:
+        return braked(motion, time, at, within, others, reversible, rate)
+
+    def braking_time(self, within: BrakingLimits) -> float:
+        if self._measured() and not self._follows():
+            return math.inf
+        return self._braking_motion(within)[0].duration
+
+    def stop(self, within: BrakingLimits) -> None:
+        braking, passes_goal = self._braking_motion(within)
+        if passes_goal:
             return
         # remaining time of the initial move to the start of the motion [s]
-        remaining_delay = max(self.start_time - now, 0.0)
+        remaining_delay = max(self.start_time - self.context.now(), 0.0)
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, remaining_delay))
 

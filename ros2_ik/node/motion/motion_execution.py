@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 import math
 import traceback
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ros2_ik.core import Array, Contact, Motion, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollisionCheck
 from ros2_ik.node.controllers.controller import (
+    BrakingLimits,
     Controller,
     GOAL_EPSILON,
     MAX_DELAY,
@@ -21,6 +22,7 @@ from ros2_ik.node.controllers.controller import (
 )
 from ros2_ik.node.motion.tracking import tracking
 
+T = TypeVar('T')
 ON_THE_WAY = 'stopped on the way: '
 
 
@@ -137,17 +139,31 @@ class MotionExecution:
         on_the_way = '' if self.now() > self.end else ON_THE_WAY
         self.reason = self._outcome(status, on_the_way + message, contacts)
         self._stopped_at = self.now()
+        # Several controllers stop together, so that the arm stays on the line that was checked.
+        # If the joints of one are not on this line, each controller brakes on its own.
+        times = self._brake_each(lambda one, within: one.braking_time(within)) \
+            if len(self.controllers) > 1 else []
+        duration = max(times, default=0.0)
+        self._brake_each(lambda one, within: one.stop(within._replace(
+            duration=duration if duration < math.inf else 0.0)))
+
+    def _brake_each(self, brake: Callable[[Controller, BrakingLimits], T]) -> list[T]:
+        """Call `brake` for each controller that has a motion; return the results."""
+        results = []
         for one in self.controllers:
             if not one.has_motion:
                 continue
             try:
-                one.stop(motion_limits(self.robot, one.joints, self._parameters),
-                         position_bounds(self.robot, one.joints))
+                results.append(brake(one, BrakingLimits(
+                    motion_limits(self.robot, one.joints, self._parameters),
+                    position_bounds(self.robot, one.joints))))
             # this error must not keep other controllers and motions from braking
             except Exception as error:
                 one.context.node.get_logger().error(traceback.format_exc())
+                assert self.reason
                 self.reason = _add_reason(self.reason, f"controller '{one.name}' was not braked: "
                                           f'{type(error).__name__}: {error}')
+        return results
 
     # -- supervision ----------------------------------------------------------------------
 

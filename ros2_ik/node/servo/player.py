@@ -4,8 +4,8 @@ from collections.abc import Callable
 import time
 from types import SimpleNamespace
 
-from ros2_ik.core import Array, Motion, MotionLimits
-from ros2_ik.node.controllers.controller import braked
+from ros2_ik.core import Array, Motion
+from ros2_ik.node.controllers.controller import braked, BrakingLimits
 from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import is_left_behind
 from ros2_ik.node.servo.messages import Knot, PlayerState, ServoOutput
@@ -47,13 +47,13 @@ class Player:
         self._time, self._now, self._ticked_at = 0.0, self._clock.now(), time.monotonic()
         self._topic.forget_joins()
 
-    def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
-        """Brake from the last command, within position `bounds` (lower, upper; (n,) each)."""
+    def brake(self, within: BrakingLimits) -> None:
+        """Brake from the last command, within limits."""
         motion = self._motion
         if motion is None or self._time >= motion.duration:
             return
-        braking = braked(motion, self._time, motion.at(self._time), limits, bounds)
-        if braking:
+        braking, passes_goal = braked(motion, self._time, motion.at(self._time), within)
+        if not passes_goal:
             motion, self._motion, self._time = braking, braking, 0.0
         self._send(PlayerState(self._number, self._unavailable, '', motion.goal,
                                motion.duration - self._time))
