@@ -193,18 +193,18 @@ def _rotation(axis, angle):
     return np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
 
 
-def check(judge, solution, targets, start=None, locked=()):
+def check(judge, solution, targets):
     """
     Assert that a solution reports success and is valid.
 
     `targets` are (tip, T, relative_to, weights, position_tolerance, orientation_tolerance), of
-    which the last may be omitted; `locked` joints must be exactly at `start`.
+    which the last may be omitted.
     """
     assert solution.success, solution.explain()
-    check_if_success(judge, solution, targets, start, locked)
+    check_if_success(judge, solution, targets)
 
 
-def check_if_success(judge, solution, targets, start=None, locked=()):
+def check_if_success(judge, solution, targets):
     """Assert that a solution is valid if it reports success; `targets` as in `check`."""
     if not solution.success:
         assert solution.q is None and solution.joints is None
@@ -217,8 +217,6 @@ def check_if_success(judge, solution, targets, start=None, locked=()):
         position, orientation = pose_error(judge.transform(joints, tip, relative_to), T, weights)
         assert position <= position_tolerance, (position, solution.explain())
         assert orientation <= orientation_tolerance, (orientation, solution.explain())
-    for name in locked:
-        assert np.array_equal(joints[name], start[name]), (name, joints[name], start[name])
 
 
 def twist_matrix(v):

@@ -107,14 +107,6 @@ class NodeArm(Arm):
         if reason := self._unavailable_reason():
             raise IKError(reason)
 
-    def _ask(self, kind: type, request: object, seconds: float = TIMEOUT) -> Any:
-        """Call a service and wait for the response; raises IKError on timeout."""
-        self._check()
-        try:
-            return self._client.ask(self._services[kind], request, seconds)
-        except CommandError as error:
-            raise IKError(str(error)) from None
-
     def set_abort_condition(self, condition: Callable[[], bool]) -> None:
         """Make later waits for responses end with an IKError as soon as `condition()` is true."""
         self._client.is_aborted = condition
@@ -137,13 +129,15 @@ class NodeArm(Arm):
 
     def solve(self, problem: Mapping[str, object], seed: Array) -> Answer:
         """Solve a problem with the service ~/compute_ik; the search starts at seed (nq,)."""
+        self._check()
         try:
             request = fill(ComputeIK.Request(), goal_of(problem))
+            # only the joints of the last answer: the node takes all others from joint_states
+            fill_state(request.seed, self.robot.to_joints(seed), self._answered)
+            return self._answer(request, self._client.ask(
+                self._services[ComputeIK], request, TIMEOUT + request.timeout.sec))
         except CommandError as error:
             raise IKError(str(error)) from None
-        # only the joints of the last answer: the node takes all others from joint_states
-        fill_state(request.seed, self.robot.to_joints(seed), self._answered)
-        return self._answer(request, self._ask(ComputeIK, request, TIMEOUT + request.timeout.sec))
 
     def _answer(self, request: ComputeIK.Request, response: ComputeIK.Response) -> Answer:
         status = Status(response.status)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 import os
 import signal
 import time
@@ -63,7 +64,7 @@ class NodeClient:
         self.is_ready = False    # True once the node has its robot and its geometry
         self.node.create_subscription(Bool, f'{self.name}/ready', self._on_ready, LATCHED)
         for topic in DESCRIPTIONS:
-            self.node.create_subscription(String, topic, self._store_text(topic), LATCHED)
+            self.node.create_subscription(String, topic, partial(self._store_text, topic), LATCHED)
         self.node.create_subscription(JointState, 'joint_states', self._on_joint_states,
                                       qos_profile_sensor_data)
 
@@ -75,8 +76,8 @@ class NodeClient:
         self.node.destroy_node()
         rclpy.shutdown()
 
-    def _store_text(self, topic: str) -> Callable[[String], None]:
-        return lambda message: self._texts.update({topic: message.data})
+    def _store_text(self, topic: str, message: String) -> None:
+        self._texts[topic] = message.data
 
     def _on_ready(self, message: Bool) -> None:
         self.is_ready = message.data

@@ -1,4 +1,4 @@
-"""The ROS 2 node: converts messages to core objects and results to messages."""
+"""The ROS 2 node: answers requests, and moves the robot."""
 
 from importlib import import_module
 import logging

@@ -138,7 +138,7 @@ def test_arm_between_closing_walls_does_not_oscillate(panda):
         run.follower.move_objects(walls(gap), {
             'right': np.array([0, speed, 0]), 'left': np.array([0, -speed, 0])})
         run.follow(None, 5 * DT)
-    run.follower.move_objects({})
+    run.follower.move_objects({}, {})
     run.follow(None, 1.0)
     v = np.diff(run.arm, axis=0) / DT
     assert (np.abs(v) <= VELOCITY + 1e-6).all() and np.abs(v[-1]).max() < 0.01

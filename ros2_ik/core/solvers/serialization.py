@@ -27,7 +27,7 @@ class _Pickler(pickle.Pickler):
             return (item.without_added_frames is item and item.key == self._robot.key) or None
         if not isinstance(item, CollisionChecker) or item.robot.key != self._robot.key:
             return None
-        # cached: checkers are immutable, and pickling their scene is the slowest part
+        # cached: checkers of problems do not change, and pickling their scene is the slowest part
         if item not in _packed:
             _packed[item] = pack(item.__reduce__(), self._robot)
         return _packed[item]

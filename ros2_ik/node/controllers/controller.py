@@ -1,4 +1,4 @@
-"""Base class of the adapters to controllers, and the limits of motions."""
+"""Base class of the adapters to controllers; limits and braking of motions."""
 
 from abc import ABC, abstractmethod
 from collections import Counter

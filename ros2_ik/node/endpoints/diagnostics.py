@@ -28,8 +28,8 @@ class Diagnostics(Endpoint):
 
     def _publish(self) -> None:
         """Publish the current state of the robot, of joint_states and of the servo."""
-        message, name = DiagnosticArray(), self.node.get_fully_qualified_name()
-        message.header.stamp = self.node.get_clock().now().to_msg()
+        message = DiagnosticArray(header=self.header(''))
+        name = self.node.get_fully_qualified_name()
         for topic, (level, text, values) in {
                 'robot': self._robot(), 'joint_states': self._joint_states(),
                 'servo': self._servo()}.items():

@@ -1,7 +1,7 @@
 """IK requests of all services and of the action: parsing, search, answer and motion."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 import time
 from typing import Any
@@ -87,7 +87,6 @@ class PreparedRequest(World):
         return q
 
 
-@dataclass(eq=False)
 class IKEndpoint(Endpoint):
     """Base class of endpoints that search; `solve` publishes solutions on ~/solution."""
 
@@ -119,9 +118,7 @@ class IKEndpoint(Endpoint):
             self.current_state.start(robot, request.seed, frozenset(problem.joint_names))
             prepared.path = _path_search(message, problem, parameters)
         if message.execute:
-            for name in sorted(active | prepared.required_joints):
-                if contradiction := self.joint_states.contradiction_text(name):
-                    raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
+            self.joint_states.require_agreement(active | prepared.required_joints)
         return prepared
 
     def read_moveit(self, request: PositionIKRequest, state: StateInScene) -> PreparedRequest:

@@ -66,9 +66,7 @@ class PathChecks:
                 Status.ROBOT_STATE_STALE, f"the position of joint '{unknown[0]}' is unknown, so "
                 'the path cannot be checked for collisions: publish its joint_states '
                 '(avoid_collisions: false moves without a check)')
-        for name in sorted(others):
-            if contradiction := self._context.joint_states.contradiction_text(name):
-                raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
+        self._context.joint_states.require_agreement(others)
         if taken := others & joints_of_others:
             raise RequestError(
                 Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"

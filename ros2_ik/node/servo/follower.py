@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 import math
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -168,7 +167,7 @@ class Follower:
                 program.set_scene(checker, owned=True)
 
     def move_objects(self, poses: Mapping[str, pin.SE3],
-                     velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
+                     velocities: Mapping[str, Array]) -> None:
         """Move world objects to poses in the root frame; replace all object velocities [m/s]."""
         for name, pose in poses.items():
             self.scene = self.scene.move(name, pose)

@@ -267,6 +267,12 @@ class JointStates:
         if reason := self.stale_reason(joints):
             raise RequestError(Status.ROBOT_STATE_STALE, reason)
 
+    def require_agreement(self, joints: Iterable[str]) -> None:
+        """Raise RequestError if readings of any of the joints contradict each other."""
+        for name in sorted(joints):
+            if contradiction := self.contradiction_text(name):
+                raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
+
     def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
         """Return positions and velocities, (n,) each; a velocity that is unknown or small is 0."""
         known = [self._joints[name] for name in joints]
