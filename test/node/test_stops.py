@@ -3,6 +3,7 @@
 from concurrent.futures import Future
 from types import SimpleNamespace
 
+from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
 import numpy as np
 import pytest
@@ -431,10 +432,10 @@ def test_refused_braking_and_cancel_are_reported(monkeypatch, code, moves):
                 server_is_ready=lambda: True,
                 send_goal_async=lambda *_, **__: next(sent))}.items():
         monkeypatch.setattr(follow_joint_trajectory, name, stand_in, raising=False)
-    arm, cancel = Arm(monkeypatch, FollowJointTrajectoryController), Future()
+    arm, cancel, ended = Arm(monkeypatch, FollowJointTrajectoryController), Future(), Future()
     execution = arm.start_motion(2.0)
     responses[0].set_result(SimpleNamespace(
-        accepted=True, get_result_async=Future, cancel_goal_async=lambda: cancel))
+        accepted=True, get_result_async=lambda: ended, cancel_goal_async=lambda: cancel))
     arm.run(0.5)
     execution.stop(Status.PREEMPTED, 'stopped')
     responses[1].set_result(SimpleNamespace(accepted=False))
@@ -442,6 +443,9 @@ def test_refused_braking_and_cancel_are_reported(monkeypatch, code, moves):
     cancel.set_result(CancelGoal.Response(return_code=code))
     message = execution.supervise().message
     assert 'rejected the trajectory' in message and ('may still move' in message) is moves
+    ended.set_result(SimpleNamespace(status=GoalStatus.STATUS_SUCCEEDED, result=SimpleNamespace(
+        error_code=0, SUCCESSFUL=0)))
+    assert 'went on to its goal' in execution.supervise().message
 
 
 # -- other clients -----------------------------------------------------------------------------

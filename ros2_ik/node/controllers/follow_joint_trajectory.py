@@ -153,10 +153,13 @@ class FollowJointTrajectoryController(JointTrajectoryController):
             return
         del self._goals[name]
         self._cancelled.discard(name)
-        if self._withdrawn or name != self.own_goals[-1]:
-            return
         result, status = answer.result, answer.status
-        if status == GoalStatus.STATUS_SUCCEEDED and result.error_code == result.SUCCESSFUL:
+        has_succeeded = (status == GoalStatus.STATUS_SUCCEEDED
+                         and result.error_code == result.SUCCESSFUL)
+        # the motion's goal, whose braking goal was rejected
+        if has_succeeded and self.failure:
+            self.failure += '; the motion went on to its goal'
+        if has_succeeded or self._withdrawn or name != self.own_goals[-1]:
             return
         did = 'cancelled' if status == GoalStatus.STATUS_CANCELED else 'aborted'
         self.release(f"controller '{self.name}' {did} the motion: "
