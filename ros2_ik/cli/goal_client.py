@@ -49,8 +49,9 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     started = time.monotonic()
     active = _ActiveGoal(client, message, show)
     result = active.result(action)
+    round_trip = time.monotonic() - started
     answer = _answer(result, goal.tips, client.robot())
-    answer.figures['round_trip'] = time.monotonic() - started
+    answer.figures['round_trip'] = round_trip
     answer.interrupted = active.interrupted
     return answer
 

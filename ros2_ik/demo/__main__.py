@@ -65,7 +65,9 @@ class Cell:
                     for t in np.linspace(1, 0, N_CHECKED_STATES)]
             if not any(map(self.checker.collides, path)):
                 return path[0]
-        raise CommandError(f'contact on the paths to {MAX_TRIES} random configurations near home')
+        touching = '; '.join(map(str, self.checker.in_collision(home))) or 'none'
+        raise CommandError(f'contact on the paths to {MAX_TRIES} random configurations near home; '
+                           f'contacts at home: {touching}')
 
     def ask(self, client: NodeClient) -> Answer:
         """Send an IK request for the target when the node is ready; raises CommandError."""

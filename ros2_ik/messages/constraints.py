@@ -151,7 +151,11 @@ def _constraint(function: KinematicFunction, bounds: 'Bounds', name: str) -> Con
                       'soft: true makes it a cost')
     given = _bounds(bounds)
     if 'target' in given:
-        given['lower'] = given['upper'] = given.pop('target')
+        given['lower'] = given['upper'] = target = given.pop('target')
+        rows = len(function.labels)
+        if rows and np.shape(target) not in ((), (rows,)):
+            raise invalid(f'bounds.target has {len(target)} numbers; valid: 1'
+                          + f' or {rows}' * (rows > 1))
     if bounds.tolerance != 0:
         given['tolerance'] = bounds.tolerance
     return Constraint(function, name=name, **given)

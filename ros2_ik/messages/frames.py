@@ -82,8 +82,8 @@ def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: st
     if not on and (p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w) == (0, 0, 0, 0, 0, 0, 1):
         return framed_robot(scene, names), ''
     if TOOL in scene.frame_names:
-        raise invalid(f"tool: robot or scene already has a frame '{TOOL}'; valid: this frame as "
-                      'tip, without a tool')
+        raise invalid(f"tool: robot or scene already has a frame '{TOOL}'; valid: another name "
+                      'for that joint, link or object, or that frame as tip, without a tool')
     robot = framed_robot(scene, [on, *names])
     link = link_name(robot, on, 'tool.header', scene) if on else tip_name(robot, group, defaults)
     return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))}), TOOL

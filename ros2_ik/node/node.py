@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
+from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -175,6 +176,9 @@ def run() -> int:
     # rclpy raises various exceptions, for example if the log directory is not writable
     except Exception as error:
         return _print_error(f'ROS does not start: {error}')
+    if unknown := remove_ros_args(sys.argv)[1:]:
+        return _print_error(f'unknown arguments: {" ".join(unknown)}; parameters follow '
+                            '--ros-args, as in `ik_node --ros-args -p velocity_scaling:=0.2`')
     # compile before the node offers services, so that the first answers are not delayed
     compile_all()
     try:

@@ -117,7 +117,7 @@ def test_infeasible_problem_shows_feedback_and_the_best_attempt(constrained, pro
     run = constrained(problem(1.1, 1))
     assert run.code == 1, run.err
     assert 'VIOLATED by' in run.out and 'best attempt' in run.out
-    assert any('s, searching: ' in line for line in run.err.splitlines())
+    assert any('s, searching, ' in line for line in run.err.splitlines())
 
 
 def test_malformed_constraint_is_refused_with_its_index(constrained, problem):
@@ -127,7 +127,7 @@ def test_malformed_constraint_is_refused_with_its_index(constrained, problem):
 
 def test_interrupt_cancels_the_search_and_shows_the_best_attempt(start, problem):
     running = start(COMMAND, 'constrained', problem(1.1, 10))
-    assert any('s, searching: ' in line for line in running.stderr)
+    assert any('s, searching, ' in line for line in running.stderr)
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate()
     assert running.returncode == 130 and out.startswith('PREEMPTED'), out

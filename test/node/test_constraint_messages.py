@@ -146,6 +146,7 @@ MALFORMED = [
     ('gaze_angle', AIM, {'lower': [4.0]}, GOAL, 'never met'),
     ('gaze_angle', AIM, {'target': [0.0], 'upper': [1.0]}, GOAL,
      'target alone, or lower, upper or both'),
+    ('gaze_angle', AIM, {'target': [1.0, 2.0]}, GOAL, 'bounds.target has 2 numbers; valid: 1'),
     ('gaze_angle', AIM, {'upper': [1.0], 'weight': [2.0]}, GOAL,
      'bounds.weight: a hard constraint has no weight'),
     ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'must be one number, not of shape'),

@@ -13,6 +13,7 @@ from node_harness import (
     descendants,
     eventually,
     has_ended,
+    installed,
     neutral,
     proc_text,
     reachable,
@@ -46,6 +47,9 @@ def test_node_with_malformed_parameters_exits_with_the_reason(start_node):
     for words, node in nodes.items():
         assert node.process.wait(30) == 1
         assert words in node.text.splitlines()[-1] and 'Traceback' not in node.text
+    run = subprocess.run([installed('ik_node'), '-p', 'workers:=1'], capture_output=True,
+                         text=True, timeout=30)
+    assert run.returncode == 1 and 'parameters follow --ros-args' in run.stderr
 
 
 def test_misspelt_parameters_are_logged_and_the_default_tip_is_checked(

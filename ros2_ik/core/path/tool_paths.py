@@ -72,8 +72,9 @@ class Waypoints(ToolPath):
     def __init__(self, poses: Sequence[Pose]) -> None:
         given = as_list(poses)
         if given is None or len(given) < 2:
+            found = repr(poses) if given is None else f'{len(given)} poses'
             raise InvalidTargetError('a path is a Line, Arc, Screw, Spline or Waypoints, or a '
-                                     f'list of at least two poses, not {poses!r}')
+                                     f'list of at least two poses, not {found}')
         T = np.array([as_transform(pose, f'pose {i}') for i, pose in enumerate(given)])
         rotation = np.array([rotation_between(*pair, f'from pose {i} to pose {i + 1}: ')
                              for i, pair in enumerate(pairwise(T))])

@@ -46,7 +46,7 @@ from ros2_ik.node.workers.pool import OnProgress, UnansweredError
 from ros2_ik.node.workers.serve import AnySearch
 from ros2_ik.srv import ComputeIK
 
-BOUND_NOTE = 'max_joint_change is parameter max_jump, since the request sets none and has execute'
+BOUND_NOTE = 'this bound is parameter max_jump; max_joint_change in the request replaces it'
 MAX_PENDING = 64        # maximum number of open searches in the workers
 # maximum CPU time of a search in the node's thread [s]; sending it to a worker takes longer
 SEARCH_SLICE = 0.002

@@ -28,23 +28,22 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
     Raises RequestError for an invalid or stale command.
     """
     mode, timeout = follower.request.mode, follower.request.parameters.servo_command_timeout
-    value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower)
+    value, scale = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower)
     now, stamp = clock.now(), message.header.stamp
     sent = stamp.sec * 10**9 + stamp.nanosec
     age = now - clock.to_motion_time(sent) if sent else 0.0
     if not -timeout <= age < timeout:
         raise invalid(f'a command is {age:.3g} s old (below 0: its stamp is in the future); '
                       f'parameter servo_command_timeout allows {timeout:g} s')
-    return Command(value, now + timeout - max(age, 0.0))
+    return Command(value, now + timeout - max(age, 0.0), scale)
 
 
-def _pose(message: PoseStamped, follower: Follower) -> Array:
+def _pose(message: PoseStamped, follower: Follower) -> tuple[Array, float]:
     frame, pose_in_frame = _frame(message, follower), read_pose(message.pose, 'the target')
-    pose: Array = (frame * pose_in_frame).homogeneous
-    return pose
+    return (frame * pose_in_frame).homogeneous, 1.0
 
 
-def _twist(message: TwistStamped, follower: Follower) -> Array:
+def _twist(message: TwistStamped, follower: Follower) -> tuple[Array, float]:
     frame, twist = _frame(message, follower), message.twist
     values = np.array([twist.linear.x, twist.linear.y, twist.linear.z,
                        twist.angular.x, twist.angular.y, twist.angular.z])
@@ -55,10 +54,11 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
                  math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
     slowed: Array = values / faster
-    return np.concatenate([frame.rotation @ slowed[:3], frame.rotation @ slowed[3:]])
+    value = np.concatenate([frame.rotation @ slowed[:3], frame.rotation @ slowed[3:]])
+    return value, 1 / faster
 
 
-def _joints(message: JointJog, follower: Follower) -> Array:
+def _joints(message: JointJog, follower: Follower) -> tuple[Array, float]:
     names, velocities = list(message.joint_names), list(message.velocities)
     if len(message.displacements):
         raise invalid('displacements of joints are not supported; valid: velocities')
@@ -74,7 +74,7 @@ def _joints(message: JointJog, follower: Follower) -> Array:
         if not abs(velocity) < MAX_VELOCITY:
             raise invalid(f"the velocity of joint '{name}' is {velocity}")
         values[joints.index(name)] = velocity
-    return values
+    return values, 1.0
 
 
 def _frame(message: PoseStamped | TwistStamped, follower: Follower) -> pin.SE3:

@@ -62,10 +62,15 @@ class Step(NamedTuple):
 
 @dataclass
 class Command:
-    """The last command: a pose (4, 4), a twist (6,), or joint velocities (n,)."""
+    """
+    The last command: a pose (4, 4), a twist (6,), or joint velocities (n,).
+
+    A twist is the requested one times `scale`, so that it keeps the maximum velocities.
+    """
 
     value: Array
     until: float    # time of expiry on the motion clock [s]
+    scale: float = 1.0
 
 
 class Follower:
@@ -215,8 +220,14 @@ class Follower:
         self.q, self.v = result.q, result.v
         # rounding errors of the solver must not count as motion
         self.v[np.abs(self.v) < REST_VELOCITY] = 0.0
-        return step if speed == 1.0 or self.command is None else step._replace(
-            message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
+        if self.command and speed < 1.0:
+            step = step._replace(
+                message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
+        if self.command and self.command.scale < 1.0:
+            step = step._replace(
+                scale=step.scale * self.command.scale, message=f'{step.message}; the twist '
+                'exceeds servo_linear_velocity or servo_angular_velocity')
+        return step
 
     def _following_step(self, value: Array, speed: float) -> tuple[VelocityResult, Step]:
         # `fraction` is the factor by which a twist towards a singularity is reduced

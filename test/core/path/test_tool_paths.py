@@ -69,7 +69,7 @@ def test_waypoints_path_passes_through_its_poses_and_stops_at_sharp_corners():
     (lambda: Screw(START, (0, 0, 0), (0, 0, 0), 1.0), 'axis has length zero'),
     (lambda: Screw(START, (0, 0, 0), (0, 0, 1), np.nan), 'angle must be a finite number'),
     (lambda: Screw(START, (0, 0, 0), (0, 0, 1), 0.0), 'length zero'),
-    (lambda: Waypoints([START]), 'at least two poses'),
+    (lambda: Waypoints([START]), 'at least two poses, not 1 poses'),
     (lambda: Waypoints([START, END, END]), 'segment 2 of the path has length zero'),
     (lambda: Spline('poses'), 'two poses, not .poses.')])
 def test_malformed_tool_paths_are_refused(make, words):

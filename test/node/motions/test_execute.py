@@ -230,7 +230,7 @@ def test_joint_change_is_measured_from_the_current_joint_states(client, record):
     assert "joint 'panda_joint1' would move by 1.2" in response.message
     response = client.ik(constraints=first_joint_at(1.2), **fields)
     assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED, response.message
-    assert 'parameter max_jump, since the request sets none' in response.message
+    assert 'parameter max_jump; max_joint_change in the request' in response.message
     assert np.abs(record.wait_for_rest() - before).max() < 1e-6
     response = client.ik(constraints=first_joint_at(0.9), **fields)
     assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
