@@ -66,8 +66,7 @@ class Cell:
             if not any(map(self.checker.collides, path)):
                 return path[0]
         touching = '; '.join(map(str, self.checker.in_collision(home))) or 'none'
-        raise CommandError(f'contact on the paths to {MAX_TRIES} random configurations near home; '
-                           f'contacts at home: {touching}')
+        raise CommandError(f'contact on {MAX_TRIES} random paths from home, and there: {touching}')
 
     def ask(self, client: NodeClient) -> Answer:
         """Send an IK request for the target when the node is ready; raises CommandError."""
