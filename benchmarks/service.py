@@ -3,9 +3,8 @@ Measure round trips of ComputeIK and SolveConstrainedIK over DDS between process
 
     tools/run python benchmarks/service.py [--robot panda] [--count 500]
 
-Starts two empty services (std_srvs/Trigger, and a service of the type ComputeIK that answers at
-once) and the node with a shipped robot, in three processes, and prints round trip times. (Two
-services of one process would be unequal: the second call finds the process in the CPU's caches.)
+Starts two empty services (std_srvs/Trigger, and one of the type ComputeIK) and the node with a
+shipped robot, in three processes, so that none is in the CPU's caches. Prints round trip times:
 
 1. of the empty services: the cost of DDS and rclpy for messages without and with fields;
 2. of ComputeIK for random reachable poses, with and without the time of the search; ratios of the

@@ -68,8 +68,8 @@ def _reached_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motio
     for spline in splines:
         _check(path, spline)
     # motions of the path parameter from stop to stop, and the times at which they begin
-    segments = [timed(('s',), spline.x[:1], spline.x[-1:],
-                      _limits_along(spline, limits, tip_speed)) for spline in splines]
+    segments = [timed(('s',), spline.x[:1], spline.x[-1:], _limits_along(
+        spline, limits, tip_speed / _tip_rate(path, spline))) for spline in splines]
     begins = np.cumsum([0.0, *(segment.duration for segment in segments)])
 
     def state(time: float) -> MotionState:
@@ -100,6 +100,18 @@ def _check(path: Path, spline: 'scipy.interpolate.CubicSpline') -> None:
                 f'at {s:.4g} m of the path the motion is {distance:.3g} m from the path, and '
                 f'{max(outside, 0.0):.3g} outside of joint limits; valid: a smaller spacing, or '
                 'corners rounded by a Spline')
+
+
+def _tip_rate(path: Path, spline: 'scipy.interpolate.CubicSpline') -> float:
+    """Return the largest distance [m] that the tip moves per unit of the parameter, at least 1."""
+    problem, q, rates = path.problem, path.q[0].copy(), [1.0]
+    active, robot, target = problem.active, problem.robot, problem.targets[0]
+    # the spline overshoots where the path changes between translation and rotation
+    for s in np.linspace(spline.x[:-1], spline.x[1:], 4, endpoint=False).ravel():
+        q[active.indices] = spline(s)
+        J = target.function.jacobian(Configuration(robot, q, robot.scratch_data()))
+        rates.append(float(np.linalg.norm(J[:3, active.v_slice] @ spline(s, 1))))
+    return max(rates)
 
 
 def _limits_along(spline: 'scipy.interpolate.CubicSpline', limits: MotionLimits,

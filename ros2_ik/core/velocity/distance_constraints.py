@@ -1,6 +1,6 @@
 """Constraints on the distances of pairs of links and objects, as rows of a velocity program."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import math
 from typing import NamedTuple
 
@@ -63,7 +63,7 @@ class DistanceConstraints:
     The constraints distance >= `margin` [m] of all pairs of a checker, for consecutive steps.
 
     A step closes at most the fraction `gain` of a gap (distance - margin). A negative gap opens
-    at up to `push` [m/s]. `restrict_checker` returns a checker of only the constrained pairs.
+    at up to `push` [m/s]. `restrict` returns a checker of only the constrained pairs.
     Distances are not computed in each step: a distance decreases at most by the motion of both
     bodies, so updates of lower bounds suffice until a pair may be near.
 
@@ -76,9 +76,9 @@ class DistanceConstraints:
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, gain: float,
                  push: float, dt: float,
-                 restrict_checker: Callable[[CollisionChecker], CollisionChecker]) -> None:
+                 restrict: Callable[[CollisionChecker], CollisionChecker]) -> None:
         self.name, self._margin, self._dt = name, margin, dt
-        self._gain, self._restrict_checker = gain, restrict_checker
+        self._gain, self.restrict = gain, restrict
         # template of a row, without distance and gradient
         self._row = np.zeros(column.NUMBERS + checker.robot.nv)
         self._row[[column.KIND, column.LOWER, column.UPPER, column.MIN_RATE, column.MAX_RATE,
@@ -87,26 +87,25 @@ class DistanceConstraints:
         self._none = DistanceRows(name, self._row[None][:0])
         self._slack = max(SLACK * margin, MIN_SLACK)
         self._near, self._nearest = self._none, np.inf
-        self.set_scene(checker, {})
+        self.set_scene(restrict(checker), {})
 
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, list[float]],
                   owned: bool = False) -> None:
-        """Use another checker and object velocities (3,) [m/s]; see VelocityProgram.set_scene."""
-        self._checker, self._is_owned = self._restrict_checker(checker), owned
+        """Use another restricted checker and object velocities; see VelocityProgram.set_scene."""
+        self._checker, self._is_owned = checker, owned
         self._check, self._is_new, self._has_moved = self._checker.distance_check, True, False
         self._set_velocities(velocities)
 
+    def check_objects(self, names: Iterable[str]) -> None:
+        """Raise UnknownObjectError unless all names are world objects of the scene."""
+        objects = self._checker.scene.objects
+        for name in names:
+            if name not in objects:
+                raise UnknownObjectError(name, tuple(objects))
+
     def move(self, names: Sequence[str], poses: Array,
              velocities: Mapping[str, list[float]]) -> None:
-        """
-        Set the poses (k, 4, 4) of named objects, and object velocities, in the root frame.
-
-        Raises UnknownObjectError for an unknown name, without moving any object.
-        """
-        objects = self._checker.scene.objects
-        if not objects.keys() >= {*names}:
-            raise UnknownObjectError(next(name for name in names if name not in objects),
-                                     tuple(objects))
+        """Set the poses (k, 4, 4) of named objects, and object velocities, in the root frame."""
         if names:
             if not self._is_owned:
                 self.set_scene(self._checker.copy(), velocities, owned=True)

@@ -42,7 +42,9 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: 'Arra
                                           (options.pop('weight', 1.0), 'weight', 6))]
     pose = np.eye(4) if target is None else target
     weight = np.concatenate(weights[:2]) * weights[2]
-    return Task(FramePose(frame, pose, relative_to), weight=weight, **{'name': frame, **options})
+    task = Task(FramePose(frame, pose, relative_to), weight=weight, **{'name': frame, **options})
+    task.awaits_target = target is None
+    return task
 
 
 def twist_task(frame: str, twist: 'ArrayLike' = 0.0, *, relative_to: str | None = None,

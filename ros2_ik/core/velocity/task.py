@@ -61,7 +61,7 @@ class Task:
         self.function: KinematicFunction = instance(
             function, KinematicFunction, 'the function of a task', InvalidTargetError)
         self.name = str(function) if name is None else name
-        self.unbound = self
+        self.unbound, self.awaits_target = self, False
         if target is None and velocity is None:
             raise InvalidTargetError(f"task '{self.name}' has neither target nor velocity")
         self.target = None if target is None else row_numbers(

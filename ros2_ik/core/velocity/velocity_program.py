@@ -11,7 +11,13 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, ArrayLike, FLOAT, Pose
 from ros2_ik.core.checks import instance, instances, non_negative, positive, vector, vectors
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
+from ros2_ik.core.errors import (
+    IKError,
+    InvalidOptionError,
+    InvalidStateError,
+    InvalidTargetError,
+    UnknownObjectError,
+)
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
 from ros2_ik.core.poses import as_transforms
 from ros2_ik.core.problem.program import Program
@@ -121,6 +127,7 @@ class VelocityProgram:
         self.tasks = [BoundTask(task, self._program, self._rows, number, kind, self.dt)
                       for number, (task, kind) in enumerate(zip([*soft, *hard], kinds,
                                                                 strict=True))]
+        self._without_target = {task.name for task in self.tasks if task.task.awaits_target}
         self._following = [task for task in self.tasks if task.task.follows_previous]
         # limbs (joints coupled by tasks) of each priority, then those of hard and scaled tasks
         levels = [[(task.function, task.row_slice)
@@ -195,6 +202,8 @@ class VelocityProgram:
         velocity; the task is then unchanged.
         """
         self._task(task).set_target(target, velocity)
+        if target is not None:
+            self._without_target.discard(task)
 
     def set_weight(self, task: str, weight: 'ArrayLike') -> None:
         """
@@ -230,12 +239,20 @@ class VelocityProgram:
 
         `velocities` maps names of moving objects to velocities (3,) [m/s] in the root frame; the
         robot evades these objects. Tasks continue to use the scene with which they were made. With
-        `owned`, `move_objects` moves objects in this checker itself, not in a copy. Raises
-        InvalidOptionError if the program has no such barrier.
+        `owned`, `move_objects` moves objects in this checker itself, not in a copy.
+
+        Raises UnknownObjectError, UnknownGeometryError and, for another robot's checker or without
+        such a barrier, InvalidOptionError; the program is then unchanged.
         """
         moving = self._checked_velocities(velocities)
-        for distances in self._distances:
-            distances.set_scene(checker, moving, owned)
+        if not (isinstance(checker, CollisionChecker) and checker.robot.key == self.robot.key):
+            raise InvalidOptionError('checker must be a CollisionChecker of the same robot, not '
+                                     f'{checker!r}')
+        if unknown := sorted({*moving} - {*checker.scene.objects}):
+            raise UnknownObjectError(unknown[0], tuple(checker.scene.objects))
+        restricted = [distances.restrict(checker) for distances in self._distances]
+        for distances, one in zip(self._distances, restricted, strict=True):
+            distances.set_scene(one, moving, owned)
 
     def move_objects(self, poses: Mapping[str, Pose],
                      velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({})) -> None:
@@ -245,9 +262,12 @@ class VelocityProgram:
         `poses` maps names to (4, 4) arrays or pinocchio.SE3 in the root frame; other objects stay.
         `velocities` are as in `set_scene`. The first move copies the checker, unless it is owned.
 
-        Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
+        Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError; no
+        object has moved then.
         """
         moving, T = self._checked_velocities(velocities), as_transforms(poses, 'pose of object')
+        for distances in self._distances:
+            distances.check_objects((*poses, *moving))
         for distances in self._distances:
             distances.move(tuple(poses), T, moving)
 
@@ -275,9 +295,13 @@ class VelocityProgram:
         """
         Compute the velocity at the configuration q (nq,), and the configuration after the step.
 
-        Raises InvalidStateError for a q that is not finite or of the wrong length, and the errors
-        of `UserFunction`s; for other failures, see the status of the result.
+        Raises InvalidStateError for a q that is not finite or of the wrong length,
+        InvalidTargetError for a task without target, and the errors of `UserFunction`s; for other
+        failures, see the status of the result.
         """
+        if self._without_target:
+            raise InvalidTargetError(f"task '{min(self._without_target)}' has no target yet; call "
+                                     'set_target before the first step')
         q = self._prepare(q)
         found = self._solve_with_distances(q) if self._distances else self._solve(q, [])
         self._last_velocity = v = found.step / self.dt

@@ -68,9 +68,9 @@ class ControllerContext:
 
 class BrakingLimits(NamedTuple):
     """
-    What a braking motion must keep: limits and position `bounds` (lower, upper; (n,) each).
+    Limits of a braking motion, also of its positions: `bounds` (lower, upper; (n,) each).
 
-    It takes at least `duration` [s], so that all controllers of a motion stop together.
+    Braking takes at least `duration` [s], so that all controllers of a motion stop together.
     """
 
     limits: MotionLimits

@@ -212,6 +212,11 @@ def test_each_barrier_keeps_its_own_margin_and_invalid_ones_are_refused(slider):
                                                             pose((-0.8, 0, 0)))))
     program.set_scene(nearer)
     assert final_position(-5.0) == pytest.approx(-0.3, abs=1e-3)
+    with pytest.raises(UnknownObjectError, match="'lfet'"):
+        program.move_objects({'left': np.eye(4)}, {'lfet': [0.1, 0.0, 0.0]})
+    with pytest.raises(InvalidOptionError, match='of the same robot'):
+        program.set_scene(CollisionChecker(Robot.load('ur5')))
+    assert final_position(-5.0) == pytest.approx(-0.3, abs=1e-3)    # nothing has changed
     with pytest.raises(InvalidOptionError, match='no CollisionBarrier'):
         VelocityProgram(slider, [], 0.01).set_scene(checker)
     with pytest.raises(InvalidOptionError, match="2 barriers have the name 'collisions'"):

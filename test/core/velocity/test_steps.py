@@ -204,9 +204,13 @@ def test_step_whose_values_overflow_has_status_no_step(small):
     assert step.status is VelocityStatus.NO_STEP and not step.v.any() and not step.active_limits
 
 
-def test_step_of_a_robot_without_joints_is_empty(small):
+def test_step_without_target_is_refused_and_without_joints_is_empty(small):
     robot = small('all_fixed')
-    result = VelocityProgram(robot, [frame_task(robot.frame_names[-1])], DT).step(robot.neutral)
+    program = VelocityProgram(robot, [frame_task('tip')], DT)
+    with pytest.raises(InvalidTargetError, match="'tip' has no target yet"):
+        program.step(robot.neutral)
+    program.set_target('tip', np.eye(4))
+    result = program.step(robot.neutral)
     assert result.status is VelocityStatus.SOLVED and result.v.size == 0
 
 
