@@ -39,10 +39,6 @@ def test_abbreviated_options_and_wrong_counts_are_refused(command, arguments, me
     assert reason.endswith(f'{message} (options: ros2_ik {arguments[0]} --help)')
 
 
-def test_version_is_shown(command):
-    assert command('--version').out.startswith('ros2_ik 0.')
-
-
 @pytest.mark.parametrize('missing, arguments, remedy', [
     ('rclpy', ['call', '--xyz', '1', '2', '3'], 'tools/run'),
     ('pinocchio', ['robots', 'panda'], 'pip install pin')])

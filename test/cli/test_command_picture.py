@@ -63,14 +63,6 @@ def test_contacts_are_drawn_as_red_points_and_named(draw):
     assert ((r > g + 20) & (g > b + 15)).sum() > 3000    # the table is brown
 
 
-def test_contacts_at_the_start_are_drawn_and_named(draw, tmp_path):
-    scene = tmp_path / 'post.yaml'
-    scene.write_text('objects: [{id: post, pose: {xyz: [0.1, 0, 0.6]}, '
-                     'shapes: [{box: {size: [0.1, 0.1, 0.1]}}]}]')
-    run, pixels = draw('panda', '--scene', scene)
-    assert run.code == 0 and ' - post: ' in run.out and count_red(pixels[40:]) > 10
-
-
 def test_solutions_are_drawn_side_by_side(draw):
     run, pixels = draw('panda', '--xyz', 0.45, 0.1, 0.3, '--rpy', 180, 0, 0, '--deg',
                        '--solutions', 2, '--random-state', 3, '--timeout', 0.3,

@@ -338,7 +338,6 @@ def start_two_joints(monkeypatch, goal, groups=((JOINT,), ('panda_joint2',)), ra
 
 @pytest.mark.parametrize('after', [0.2, 0.5, 0.8])
 def test_controllers_of_one_motion_stop_together_on_its_line(monkeypatch, after):
-    """Past defect: a slow joint stopped at once, so that the arm left the checked line."""
     arm, pair, receive, execution = start_two_joints(monkeypatch, 1.5, ratio=0.1)
     while arm.now < execution.sent_at + after:
         arm.now += PERIOD
@@ -609,7 +608,6 @@ def test_slowed_arm_on_a_curve_is_braked_although_the_planned_end_is_near():
     nearest, rate = motion.at(3.0), 0.1     # 1 s before the planned end, 10 s before the real one
     limits = MotionLimits(*(np.full(2, each) for each in (3.0, 3.0, 60.0)))
     braking, passes = braked(motion, 3.0, nearest._replace(velocity=rate * nearest.velocity),
-                             BrakingLimits(limits, (np.full(2, -9.0), np.full(2, 9.0))),
-                             [nearest], rate=rate)
+                             BrakingLimits(limits, (-9.0, 9.0)), [nearest], rate=rate)
     assert not passes and np.abs(braking.goal - nearest.position).max() < 0.2
     assert braking.duration < 3.0

@@ -12,7 +12,6 @@ from ros2_ik.cli.view import read_problem_file
 from ros2_ik.core import Box, collision_checker, Configuration, IKError, SceneObject
 from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.view.arm import AnswerQuality
-from ros2_ik.view.status import status_html
 from ros2_ik.view.worker import Worker
 
 
@@ -132,16 +131,6 @@ def test_object_moved_into_the_solution_by_another_client_is_avoided(session, ho
     checker = collision_checker(session.robot, session.arm.scene)
     assert checker.collides(before)
     assert session.answer.accepted and not checker.collides(session.answer.q)
-
-
-def test_status_shows_the_largest_joint_change_from_the_current_configuration(session, home):
-    for fraction in np.linspace(0, 1, 20):    # each answer is near the previous one
-        session.drag(TIP, shifted(home, 0.1 * fraction, 0.3 * fraction))
-    changes = np.abs(session.answer.q - session.arm.q)
-    joint = session.robot.joints[int(changes.argmax())].name
-    status = status_html(session)
-    assert f'largest joint change {np.degrees(changes.max()):.3g} deg ({joint})' in status
-    assert status.count('largest joint change') == 1
 
 
 def test_loaded_problem_avoids_collisions_by_default(session):
