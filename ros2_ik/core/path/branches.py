@@ -48,7 +48,8 @@ class PathOptions:
     """
     Options of `solve_path`.
 
-    - `spacing` [m]: distance between consecutive samples of the tool path; 1 rad counts as 0.2 m.
+    - `spacing` [m]: approximate distance of consecutive samples of the tool path, where 1 rad
+      counts as 0.2 m.
     - `max_joint_step` [rad, m]: largest change of a joint between consecutive configurations.
     - `max_deviation` [m]: largest distance of the tool from the path halfway between consecutive
       configurations; 1 rad of rotation counts as 0.2 m. Configurations are added as necessary.
