@@ -65,7 +65,7 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
 
 def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
                     limits: MotionLimits, rate: float = 1.0,
-                    min_duration: float = MIN_DURATION) -> Motion | None:
+                    min_duration: float = 0.0) -> Motion | None:
     """
     Return a braking motion to a position ahead on the path of a motion.
 

@@ -156,10 +156,11 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         result, status = answer.result, answer.status
         has_succeeded = (status == GoalStatus.STATUS_SUCCEEDED
                          and result.error_code == result.SUCCESSFUL)
-        # the motion's goal, whose braking goal was rejected
-        if has_succeeded and self.failure:
+        is_replaced = name != self.own_goals[-1]
+        # the goal of the motion, whose braking goal was rejected
+        if has_succeeded and is_replaced and self.failure:
             self.failure += '; the motion went on to its goal'
-        if has_succeeded or self._withdrawn or name != self.own_goals[-1]:
+        if has_succeeded or is_replaced or self._withdrawn:
             return
         did = 'cancelled' if status == GoalStatus.STATUS_CANCELED else 'aborted'
         self.release(f"controller '{self.name}' {did} the motion: "
