@@ -33,6 +33,7 @@ from ros2_ik.msg import Status
 from ros2_ik.srv import ComputeFK, ComputeIK
 
 TIMEOUT = 45.0           # of any wait; generous, as the machine may be busy [s]
+RESEND_TIME = 10.0    # after which a request without a response is sent again [s]
 START_TIMEOUT = 100.0    # of a node; all tests of a folder may depend on its start [s]
 EXIT_TIMEOUT = 5         # of a node after a signal [s]
 
@@ -252,7 +253,12 @@ class Client:
     def ik(self, **fields: Any) -> Any:
         """Call compute_ik; repeat while the collision geometry is still being prepared."""
         def attempt() -> Any:
-            response = self.call(ComputeIK, 'ros2_ik/compute_ik', ComputeIK.Request(**fields))
+            future, done = self.ik_async(**fields), threading.Event()
+            future.add_done_callback(lambda _: done.set())
+            # DDS may lose a request to a node that has just started: repeat it, unless it moves
+            if not done.wait(RESEND_TIME) and not fields.get('execute'):
+                return None
+            response = self.wait(future)
             return None if 'still being made' in response.message else response
         return eventually(attempt, 'collision geometry')
 

@@ -40,6 +40,26 @@ from ros2_ik.msg import Status
 TIP = 'panda_hand_tcp'
 
 
+# the first test: descriptions that other tests have published would replace that of the parameters
+def test_description_scene_and_meshes_come_from_parameters(start_node, client, panda):
+    """meshes='hull' closes a gap between two walls; missing_meshes='skip' ignores a mesh."""
+    start_node(robot_description=panda.urdf, robot_description_semantic=panda.srdf, scene='table',
+               meshes='hull', missing_meshes='skip')
+    T = np.diag([1.0, -1.0, -1.0, 1.0])     # the tip points down, into the table
+    T[:3, 3] = 0.6, 0.0, 0.185
+    response = client.ik(targets=[stamped(T)], timeout=Duration(nanosec=500_000_000))
+    assert response.status == Status.GOAL_IN_COLLISION and "'table'" in response.message
+    sides = [(x, y, z) for y in (-1, 1) for x, z in ((0.2, 0.5), (0.5, 0.5), (0.2, 0.8))]
+    walls = change('walls', CollisionObject.ADD, meshes=[mesh(sides, [(0, 1, 2), (3, 4, 5)])])
+    assert check_state(client).valid
+    assert applied(client, diff(walls)) == "the scene has 'table', 'walls'"
+    assert any('walls' in names for names in contact_pairs(check_state(client)))
+    arm = arm_without_mesh()
+    client.publish_robot(arm)
+    answer = check_state(client, state=neutral(arm))
+    assert answer.valid and any('meshes are not found' in text for text in answer.not_checked)
+
+
 def test_node_with_malformed_parameters_exits_with_the_reason(start_node):
     cases = {'no_such_scene': {'scene': 'no_such_scene', 'robot_description': small_arm().urdf},
              'not XML': {'robot_description': 'hello'}}
@@ -69,26 +89,6 @@ def test_misspelt_parameters_are_logged_and_the_default_tip_is_checked(
     assert response.status == Status.INVALID_LINK_NAME
     assert 'parameter default_tip' in response.message and 'did you mean' in response.message
     assert client.set('default_tip', 'panda_hand').successful
-
-
-def test_description_scene_and_meshes_come_from_parameters(start_node, make_client, panda):
-    """meshes='hull' closes a gap between two walls; missing_meshes='skip' ignores a mesh."""
-    client = make_client()    # another test's latched description would replace the robot
-    start_node(robot_description=panda.urdf, robot_description_semantic=panda.srdf, scene='table',
-               meshes='hull', missing_meshes='skip')
-    T = np.diag([1.0, -1.0, -1.0, 1.0])     # the tip points down, into the table
-    T[:3, 3] = 0.6, 0.0, 0.185
-    response = client.ik(targets=[stamped(T)], timeout=Duration(nanosec=500_000_000))
-    assert response.status == Status.GOAL_IN_COLLISION and "'table'" in response.message
-    sides = [(x, y, z) for y in (-1, 1) for x, z in ((0.2, 0.5), (0.5, 0.5), (0.2, 0.8))]
-    walls = change('walls', CollisionObject.ADD, meshes=[mesh(sides, [(0, 1, 2), (3, 4, 5)])])
-    assert check_state(client).valid
-    assert applied(client, diff(walls)) == "the scene has 'table', 'walls'"
-    assert any('walls' in names for names in contact_pairs(check_state(client)))
-    arm = arm_without_mesh()
-    client.publish_robot(arm)
-    answer = check_state(client, state=neutral(arm))
-    assert answer.valid and any('meshes are not found' in text for text in answer.not_checked)
 
 
 def test_robot_that_contradicts_the_scene_file_is_refused(start_node, client, panda, tmp_path):
