@@ -105,11 +105,11 @@ def _check(path: Path, spline: 'scipy.interpolate.CubicSpline') -> None:
 def _tip_rate(path: Path, spline: 'scipy.interpolate.CubicSpline') -> float:
     """Return the largest distance [m] that the tip moves per unit of the parameter, at least 1."""
     problem, q, rates = path.problem, path.q[0].copy(), [1.0]
-    active, robot, target = problem.active, problem.robot, problem.targets[0]
+    active, robot, error = problem.active, problem.robot, problem.targets[0].function
     # the spline overshoots where the path changes between translation and rotation
     for s in np.linspace(spline.x[:-1], spline.x[1:], 4, endpoint=False).ravel():
         q[active.indices] = spline(s)
-        J = target.function.jacobian(Configuration(robot, q, robot.scratch_data()))
+        J = error.jacobian(Configuration(robot, q, robot.scratch_data()))
         rates.append(float(np.linalg.norm(J[:3, active.v_slice] @ spline(s, 1))))
     return max(rates)
 

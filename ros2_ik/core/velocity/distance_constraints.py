@@ -13,6 +13,7 @@ from ros2_ik.core.collision.broad_phase import DistanceBounds
 from ros2_ik.core.errors import UnknownObjectError
 from ros2_ik.core.kernels import velocity_rows as column
 from ros2_ik.core.kernels.velocity import SLACK
+from ros2_ik.core.scene import Scene
 
 ROW_DISTANCE = 0.01     # gap (distance - margin) up to which a pair gets a row in any case [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
@@ -58,6 +59,13 @@ class KeptRow(NamedTuple):
     row: Array
 
 
+def check_objects(names: Iterable[str], scene: Scene) -> None:
+    """Raise UnknownObjectError unless all names are world objects of the scene."""
+    for name in names:
+        if name not in scene.objects:
+            raise UnknownObjectError(name, tuple(scene.objects))
+
+
 class DistanceConstraints:
     """
     The constraints distance >= `margin` [m] of all pairs of a checker, for consecutive steps.
@@ -96,12 +104,10 @@ class DistanceConstraints:
         self._check, self._is_new, self._has_moved = self._checker.distance_check, True, False
         self._set_velocities(velocities)
 
-    def check_objects(self, names: Iterable[str]) -> None:
-        """Raise UnknownObjectError unless all names are world objects of the scene."""
-        objects = self._checker.scene.objects
-        for name in names:
-            if name not in objects:
-                raise UnknownObjectError(name, tuple(objects))
+    @property
+    def scene(self) -> Scene:
+        """The scene of the checker."""
+        return self._checker.scene
 
     def move(self, names: Sequence[str], poses: Array,
              velocities: Mapping[str, list[float]]) -> None:

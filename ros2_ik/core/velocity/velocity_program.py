@@ -11,20 +11,19 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, ArrayLike, FLOAT, Pose
 from ros2_ik.core.checks import instance, instances, non_negative, positive, vector, vectors
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.errors import (
-    IKError,
-    InvalidOptionError,
-    InvalidStateError,
-    InvalidTargetError,
-    UnknownObjectError,
-)
+from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
 from ros2_ik.core.poses import as_transforms
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.velocity.bound_task import BoundTask, limbs
-from ros2_ik.core.velocity.distance_constraints import DistanceConstraints, DistanceRows, NearPair
+from ros2_ik.core.velocity.distance_constraints import (
+    check_objects,
+    DistanceConstraints,
+    DistanceRows,
+    NearPair,
+)
 from ros2_ik.core.velocity.limits import (
     Barrier,
     CartesianVelocityLimit,
@@ -248,8 +247,7 @@ class VelocityProgram:
         if not (isinstance(checker, CollisionChecker) and checker.robot.key == self.robot.key):
             raise InvalidOptionError('checker must be a CollisionChecker of the same robot, not '
                                      f'{checker!r}')
-        if unknown := sorted({*moving} - {*checker.scene.objects}):
-            raise UnknownObjectError(unknown[0], tuple(checker.scene.objects))
+        check_objects(moving, checker.scene)
         restricted = [distances.restrict(checker) for distances in self._distances]
         for distances, one in zip(self._distances, restricted, strict=True):
             distances.set_scene(one, moving, owned)
@@ -267,7 +265,7 @@ class VelocityProgram:
         """
         moving, T = self._checked_velocities(velocities), as_transforms(poses, 'pose of object')
         for distances in self._distances:
-            distances.check_objects((*poses, *moving))
+            check_objects((*poses, *moving), distances.scene)
         for distances in self._distances:
             distances.move(tuple(poses), T, moving)
 
