@@ -197,8 +197,11 @@ def test_old_and_future_stamps_refuse_a_motion(client, home, mock, offset):
 
 
 def test_joint_states_without_stamps_refuse_a_motion(client, mock, record):
-    sent = len(record.trajectories)
     mock.set('stamp', False)
-    answer = wait_for_refusal(client, 'header.stamp')
+    wait_for_refusal(client, 'header.stamp')
+    record.wait_for_rest()
+    sent = len(record.trajectories)
+    answer = execute(client, HOME)
+    assert answer.status == STALE and answer.motion_seconds == 0, answer.message
     assert "joint_states of joint 'panda_joint1' have no header.stamp" in answer.message
     assert len(record.trajectories) == sent
