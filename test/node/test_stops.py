@@ -255,6 +255,15 @@ def test_delayed_arm_causes_no_tracking_error(arm, late):
         assert not execution.reason
 
 
+@pytest.mark.parametrize(('response', 'follows'), [(0.3, True), (0.1, False)])
+def test_arm_may_be_ahead_by_the_time_of_a_late_response(jtc_arm, response, follows):
+    jtc_arm.parameters.update(max_tracking_error=0.1, joint_state_speed=0.0)
+    jtc_arm.controller.receive_delay += response
+    execution = jtc_arm.start_motion(2.5)
+    jtc_arm.run(1.0, late=-0.3)
+    assert execution.supervise() is None and bool(execution.reason) is not follows
+
+
 def test_blocked_joint_is_detected_after_200_mrad_and_300_ms(arm):
     execution = arm.start_motion(2.5)
     arm.run(0.6)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # maximum delay of motors and controllers; a joint with a larger delay counts as not following [s]
 MAX_DELAY = 0.3
+# maximum lead of joints [s]: a controller may start before its acceptance reaches the node
+MAX_LEAD = 0.06
 N_PATH_SAMPLES = 100    # number of samples of a motion that `nearest_time` compares
 # distance beyond the goal up to which the end of braking counts as the goal [rad, m]
 GOAL_EPSILON = 1e-6
@@ -165,6 +167,11 @@ class Controller(ABC):
         return ''
 
     # -- commanded state ------------------------------------------------------------------
+
+    @property
+    def max_lead(self) -> float:
+        """Maximum time by which the joints may be ahead of the commanded state [s]."""
+        return MAX_LEAD
 
     @property
     def has_motion(self) -> bool:

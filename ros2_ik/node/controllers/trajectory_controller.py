@@ -18,10 +18,11 @@ from ros2_ik.node.controllers.controller import (
     braked,
     BrakingLimits,
     Controller,
+    MAX_LEAD,
     nearest_time,
 )
 from ros2_ik.node.controllers.topics import CommandTopic
-from ros2_ik.node.motion.tracking import MAX_LEAD, Tracking, tracking
+from ros2_ik.node.motion.tracking import Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 # minimum time from the start of a braking trajectory to its first point, and between points [s]
@@ -196,10 +197,13 @@ class JointTrajectoryController(Controller):
         found = self._tracking()
         return found.path_error <= PATH_TOLERANCE and round(found.delay, 3) <= TYPICAL_DELAY
 
-    def _tracking(self) -> Tracking:
+    @property
+    def max_lead(self) -> float:
         # the motion may have begun before `start_time`, by at most the goal's response time
-        return tracking(self.joints, self.commanded, self.context.joint_states,
-                        -max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY))
+        return max(MAX_LEAD, self.receive_delay - RECEIVE_DELAY)
+
+    def _tracking(self) -> Tracking:
+        return tracking(self.joints, self.commanded, self.context.joint_states, -self.max_lead)
 
     def _correct_start_time(self) -> None:
         """Correct `start_time` by the measured joints, if the response to the goal was late."""

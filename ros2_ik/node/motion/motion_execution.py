@@ -199,7 +199,8 @@ class MotionExecution:
         """Return a text if a joint does not follow or controllers are not synchronous, else ''."""
         assert self.motion is not None
         motion, start_time = self.motion, min(one.start_time for one in self.controllers)
-        found = tracking(self.joints, lambda time: motion.at(time - start_time), self._measured)
+        found = tracking(self.joints, lambda time: motion.at(time - start_time), self._measured,
+                         -max(one.max_lead for one in self.controllers))
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         # the path was checked as one motion of all controllers, so they must be synchronous
         begins = [min(one.start_time, self.now()) for one in self.controllers]

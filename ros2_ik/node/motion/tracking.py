@@ -6,13 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core import Array, MotionState
-from ros2_ik.node.controllers.controller import MAX_DELAY
+from ros2_ik.node.controllers.controller import MAX_DELAY, MAX_LEAD
 from ros2_ik.node.state.joint_states import JointStates, NOISE
 
 DELAY_STEP = 0.02   # between two delays at which commands are evaluated [s]
 N_SUBSTEPS = 10     # number of intervals into which interpolation divides each step
-# maximum lead of joints [s]: a controller may start before its acceptance reaches the node
-MAX_LEAD = 0.06
 
 
 class Tracking(NamedTuple):
