@@ -69,10 +69,6 @@ class Recorder(StateRecord):
         """Return True if a publisher of positions has been discovered."""
         return self._subscriptions[1].get_publisher_count() > 0
 
-    def has_trajectory_publisher(self) -> bool:
-        """Return True if a publisher of trajectories has been discovered."""
-        return self._subscriptions[0].get_publisher_count() > 0
-
     def read_all(self) -> dict[str, float]:
         """Wait for the next message; return the positions of all joints by name."""
         return dict(zip(ARM, self.read(), strict=True)) | self.others

@@ -18,7 +18,10 @@ ASIDE = {'panda_joint1': 0.6, 'panda_joint4': -2.0}
 
 def test_execute_sends_one_trajectory_straight_in_joint_space(client, record):
     """joint_trajectory_controller requires all joints, increasing times and rest at the end."""
-    eventually(record.has_trajectory_publisher, "the node's publisher")
+    # trajectories arrive once the node's publisher has found the subscription of the record
+    eventually(lambda: execute(client, ASIDE) and execute(client, HOME) and record.trajectories,
+               'a trajectory')
+    record.wait_for_rest()
     record.trajectories.clear()
     since = len(record)
     answer = execute(client, ASIDE)

@@ -82,7 +82,9 @@ def test_stop_brakes_on_the_line(client, record, traveled):
     future = client.ik_async(targets=[target], tips=[TIP], execute=True, straight=True,
                              tip_speed=0.15, max_joint_change=3.0)
     start = tip_pose(list(HOME.values()))[:3, 3]
-    eventually(lambda: np.linalg.norm(tip_pose(record.read())[:3, 3] - start) > traveled, 'motion')
+    eventually(lambda: future.done()
+               or np.linalg.norm(tip_pose(record.read())[:3, 3] - start) > traveled, 'motion')
+    assert not future.done(), future.result()
     assert stop(client).success
     answer = client.wait(future)
     assert answer.status == Status.PREEMPTED and 'stopped on the way' in answer.message
