@@ -145,7 +145,7 @@ class Demo:
         return bool(self._signals or self.ended())
 
     def close(self) -> None:
-        """Terminate all programs; kill them after END_TIMEOUT."""
+        """Terminate all programs; kill those that still run after END_TIMEOUT."""
         for child in self._programs.values():
             child.terminate()
         for child in self._programs.values():

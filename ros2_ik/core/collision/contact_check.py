@@ -73,7 +73,7 @@ class ContactCheck:
         pairs.place(data)
         # order: the last pair in contact, pairs whose hulls decide, pairs that need triangles
         near.sort(key=self.is_hull_exact.__getitem__, reverse=True)
-        last = self._last     # a local copy: other threads change it
+        last = self._last     # copied, since other threads may change `_last`
         if last in near:
             near.remove(last)
             near.insert(0, last)

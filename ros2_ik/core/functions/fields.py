@@ -84,9 +84,9 @@ class FieldType(NamedTuple):
 
     `read` converts a written value into the constructor's argument; it returns None or raises
     InvalidConstraintError if the value is invalid. `check` converts the argument into the stored
-    value or raises InvalidConstraintError. A field without a written value gets, in this order,
-    its default, None (if valid) or `absent`; a field with none of these is required. A `supplied`
-    field, such as a collision checker, cannot be written: the caller passes the object.
+    value or raises InvalidConstraintError. If nothing is written for a field, its default is used;
+    without a default, None (if valid), else `absent`. A field without any of these is required. A
+    `supplied` field, such as a collision checker, cannot be written: the caller passes the object.
     """
 
     form: str

@@ -19,7 +19,8 @@ from ros2_ik.core.kernels.starts import (
     SEED,
 )
 
-# distance [m] and angle [rad] from tip to target up to which starts near the seed are tried
+# starts near the seed are tried only if each tip at the seed is within this distance [m] and angle
+# [rad] of its target
 CLOSE = (0.25, 0.7)
 
 

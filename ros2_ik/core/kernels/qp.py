@@ -77,7 +77,7 @@ def row_times(A, i, x):
 @part
 def append(M, rows, position, softness, F, D):
     """
-    Extend the factorization F D F^T = M M^T + softness of the working set by one row.
+    Extend the working set, and its factorization F D F^T = M M^T + softness, by one row.
 
     The new row is M[rows[position]]; `softness` is added to its diagonal element. Return False if
     the row is linearly dependent on the previous rows, up to rounding.

@@ -115,8 +115,8 @@ def compensate_slack(A, lower, upper, x, least_slack, more):
 
     One step of the method of multipliers: a row exceeds its bound by a slack proportional to its
     multiplier. If the bound is tightened by this slack, the row exceeds the new bound by about the
-    same slack and so ends at the original bound. Slacks above MAX_CORRECTED_SLACK stay, because
-    their rows contradict each other.
+    same slack and so ends at the original bound. Slacks above MAX_CORRECTED_SLACK are not
+    compensated, because their rows contradict each other.
     """
     found = False
     for i in range(len(A)):
@@ -184,7 +184,7 @@ def fill_exceeded_limits(joints, step, dt, out):
 @part
 def drop_futile_pushes(rows, violations, first):
     """
-    Stop widening distances (rows from `first` on) that cannot grow; return whether there are any.
+    Set the push to 0 for distances (rows from `first` on) that cannot grow; return if any is set.
 
     Their rows contradict each other or the robot's kinematics; pushing further would only make the
     robot oscillate. Pairs in contact are still pushed apart.
@@ -257,7 +257,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     Fill step (n,) with the joints' motion in dt, and move x (nx,) by it.
 
     `given` (NUMBERS, m), `gaps` (k, NUMBERS + n) and `joints` (COLUMN_NUMBERS, n) are tables of
-    functions, pairs and joints (see `velocity_rows`); the row VALUE of `given` is filled.
+    functions, pairs and joints (see `velocity_rows`). The row VALUE of `given` is an output.
     Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
     Row i of `limbs` (levels + 1, n) has the limb of each joint for priority i, the last row for
     the firm tasks. `options` are dt [s], the damping, and the gain of position limits. `inertia`

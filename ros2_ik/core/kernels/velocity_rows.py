@@ -17,7 +17,7 @@ add_source(lambda: None)    # this file: its numbers are compiled into the loops
  VALUE,                         # value [units of f]
  TARGET,                        # target of the value [units of f]
  RATE,                          # target of the rate [units of f/s]
- GAIN,                          # fraction of an error, or of a margin to a bound, used per step
+ GAIN,                          # fraction of an error corrected, or of a gap closed, per step
  WEIGHT,                        # weight in the cost
  DAMPING,                       # damping of the limb per weighted squared step of the task
  LIMB,                          # number of the limb that the task moves

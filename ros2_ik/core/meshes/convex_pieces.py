@@ -151,7 +151,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
     areas = np.abs(area_vectors(piece.surface))
     cuts = np.isfinite(piece.low).astype(int) + np.isfinite(piece.high)
     for axis in range(3):
-        # at least one axis must not be cut on both sides, see `_volume_between`
+        # keep at least one axis with an uncut side, see `_volume_between`
         if cuts[axis] == 1 and cuts.sum() == 5:
             continue
         low, high = piece.hull.vertices[:, axis].min(), piece.hull.vertices[:, axis].max()
@@ -174,7 +174,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
 
 
 def _faces_down(corners: Array, axis: int, level: float) -> Mask:
-    """Return the mask (m,) of triangles in the plane that face along -axis or are degenerate."""
+    """Return a mask (m,): the triangles in the plane `level` that face -axis or are degenerate."""
     down = area_vectors(corners)[:, axis] < 5e-16
     faces: Mask = down & (np.abs(corners[:, :, axis] - level).max(axis=1) <= PLANE_TOLERANCE)
     return faces

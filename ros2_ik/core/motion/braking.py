@@ -73,8 +73,8 @@ def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
     ends at the motion's position at `time` + `rate` * T / 2. T is the shortest duration, at least
     `min_duration`, for which the cubic polynomials from all `states` to this position stay within
     the velocity and acceleration limits. If T is longer than the rest of the motion, the motion
-    should end at its goal instead. Returns None if no T keeps the limits. The returned motion
-    begins at the first of the `states`.
+    should end at its goal instead. Returns None if no T with a rest position on the path stays
+    within the limits. The returned motion begins at the first of the `states`.
     """
     position, velocity = np.array([state[:2] for state in states]).swapaxes(0, 1)
     least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION, min_duration)

@@ -217,7 +217,7 @@ class _Layout:
 
     @cached_property
     def addresses(self) -> Indices:
-        """Addresses of the compiled formulas, then 0, which `Program.run` may replace."""
+        """Addresses of the compiled formulas, then 0, the place of a Python callback's address."""
         return np.array([*(formula.address for formula in self._formulas), 0], dtype=np.int64)
 
 

@@ -97,7 +97,8 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
     """
     Return the URDF text of a xacro file.
 
-    `$(find package)` searches near the file, near `package_dirs`, and in the ROS environment.
+    `$(find package)` searches the folder of the file and `package_dirs`, the folders around them,
+    and the ROS environment.
     `arguments` are the values of `<xacro:arg>` elements; as in xacro, unknown names are ignored.
     Raises RobotDescriptionError.
     """

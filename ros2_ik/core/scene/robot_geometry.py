@@ -187,7 +187,7 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
 
 
 def visual_elements(robot: Robot) -> tuple[GeometryElement, ...]:
-    """Return the <visual> elements that can be drawn; mesh files must exist, but are not read."""
+    """Return the <visual> elements without those whose mesh file is missing; reads no mesh."""
     return _elements(robot, 'visual', 'skip', lambda element, _: [
         (element.shape, element.color)])[0]
 

@@ -152,7 +152,7 @@ class Scene:
         """
         Detach objects: they become world objects at their poses in the configuration `at`.
 
-        Detaches the object `id`; without `id`, all objects on `link`; without both, all objects.
+        Detaches the object `id`; without `id`, all objects on `link`; with neither, all objects.
         If `id` and `link` are both given, the object must be attached to that link. If a world
         object has the same id, the world object stays and the detached object is deleted.
         """

@@ -68,7 +68,7 @@ def check_objects(names: Iterable[str], scene: Scene) -> None:
 
 class DistanceConstraints:
     """
-    The constraints distance >= `margin` [m] of all pairs of a checker, for consecutive steps.
+    Constraints on the distances of all pairs of a checker, >= `margin` [m], in consecutive steps.
 
     A step closes at most the fraction `gain` of a gap (distance - margin). A negative gap opens
     at up to `push` [m/s]. `restrict` returns a checker of only the constrained pairs.

@@ -130,7 +130,7 @@ class IKEndpoint(Endpoint):
 
     async def _search(self, prepared: PreparedRequest) -> tuple[IKSolution, Motion | None]:
         """
-        Run a search in this thread if it is short, else from scratch in a worker.
+        Run a search in this thread for a short time; if it does not finish, repeat it in a worker.
 
         Returns the solution and, for a straight path, the motion along it. Raises RequestError.
         """

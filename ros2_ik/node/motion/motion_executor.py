@@ -138,10 +138,10 @@ class MotionExecutor:
         """
         Reserve joints for the servo, wait until they rest, and return an execution that owns them.
 
-        Motions of these joints are refused until `release_from_servo`. `stop_count` is the count
-        at the request. The servo's collision check depends on the `checked` joints.
-        Raises RequestError if the joints cannot be moved now, if all motions have been stopped
-        since the request, or if a motion under way moves any of the joints or `checked` joints.
+        Motions of these joints are refused until `release_from_servo`. `stop_count` is the
+        executor's count when the request arrived. The servo's collision check depends on the
+        `checked` joints. Raises RequestError if the joints cannot be moved now, if all motions
+        have been stopped since the request, or if a motion under way moves any of these joints.
         """
         request = MotionRequest(robot, {}, stop_count=stop_count)
         self._check(request)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sensor_msgs.msg import JointState
 
 AGREEMENT_TIME = 1.0     # time for which readings must agree after a contradiction [s]
-NOISE = 0.01      # maximum difference of readings that agree [rad, m]
+NOISE = 0.01      # position differences up to this value count as noise [rad, m]
 MIN_READING_INTERVAL = 0.02   # lower bound on the time between two readings, because of jitter [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
