@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 import math
 
+import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
@@ -197,8 +198,8 @@ def required_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
             required |= robot.moving_joints(target.relative_to) & active
     functions = [constraint.function for constraint in request.constraints]
     # omit costs on joint positions: without a weight matrix, inactive joints only add a constant
-    functions += [cost.function for cost in request.costs
-                  if not isinstance(cost.function.spec, JointPositions)]
+    functions += [cost.function for cost in request.costs if np.ndim(cost.weight) == 2
+                  or not isinstance(cost.function.spec, JointPositions)]
     for function in functions:
         # the joints of distance functions are in `checked` (see `World.start`)
         if not hasattr(function, 'checker'):

@@ -20,6 +20,7 @@ from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
 from ros2_ik.core.collision.self_pairs import DISABLED, GUESSED, self_pairs
 from ros2_ik.core.errors import (
+    InvalidConstraintError,
     InvalidOptionError,
     InvalidSceneError,
     InvalidStateError,
@@ -231,6 +232,8 @@ def _between(items: Sequence[CollisionGeometry], first: str, second: str) -> Mas
     for name in (first, second):
         if name not in names:
             raise UnknownGeometryError(name, tuple(dict.fromkeys(names.tolist())))
+    if first == second:
+        raise InvalidConstraintError(f"a pair takes two links or objects, not '{first}' twice")
     joints = np.array([item.joint for item in items])
     between = np.outer(names == first, names == second) & (joints[:, None] != joints)
     return np.triu(between | between.T)

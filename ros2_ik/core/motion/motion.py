@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats, positive
+from ros2_ik.core.checks import between, floats, positive
 from ros2_ik.core.errors import InvalidOptionError
 
 # excess over a position limit that counts as rounding at the end of a motion [rad, m]
@@ -42,7 +42,8 @@ class Motion:
 
     def at(self, time: float) -> MotionState:
         """Return the state at a time [s] after the start; after the end, the goal at rest."""
-        if time < self.duration:
+        # infinite times are valid: a motion that is not accepted yet starts at inf
+        if between(time, 'time', -math.inf, math.inf, InvalidOptionError) < self.duration:
             return self.state(max(time, 0.0))
         rest = np.zeros(len(self.joints))
         return MotionState(self.goal, rest, rest)

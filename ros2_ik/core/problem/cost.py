@@ -48,7 +48,7 @@ class LeastSquares(Cost):
             raise InvalidConstraintError(f'a cost takes a KinematicFunction, not {function!r}')
         self.function, self.name = function, str(function) if name is None else name
         self._has_bounds = lower is not None or upper is not None
-        self._weight = weight
+        self.weight = weight
         if self._has_bounds and target is not ZERO:
             raise InvalidConstraintError(f'{self.name} has a target and lower or upper; valid: '
                                          'target alone, or lower, upper or both')
@@ -70,7 +70,7 @@ class LeastSquares(Cost):
         self.upper = spread(self.upper, f'upper or target of {self.name}', labels)
         if self._has_bounds:
             check_bounds(self.function, self.lower, self.upper, labels, self.name)
-        self.factor = _root(self._weight, len(labels), f'weight of {self.name}')
+        self.factor = _root(self.weight, len(labels), f'weight of {self.name}')
 
     def value(self, at: Configuration) -> float:
         bound = self if self.robot_key == at.robot.key_with_frames else self.bind(at.robot)

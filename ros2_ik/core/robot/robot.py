@@ -396,6 +396,8 @@ def _read(text_or_path: str | Path, what: str) -> str:
     """Return XML text unchanged, or the content of the file at a path."""
     if isinstance(text_or_path, str) and '<' in text_or_path:
         return text_or_path
+    if isinstance(text_or_path, str) and not text_or_path:
+        raise RobotDescriptionError(f"the {what} is ''; valid: XML, or the name of a file")
     try:
         return Path(text_or_path).read_text('utf-8')
     except (OSError, ValueError, TypeError) as error:

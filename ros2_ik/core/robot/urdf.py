@@ -173,7 +173,8 @@ def _check_mimics(joints: dict[str, Joint]) -> None:
         if joint.mimic and (leader is None or leader.mimic
                             or leader.kind not in ('revolute', 'continuous', 'prismatic')):
             raise RobotDescriptionError(
-                f"joint '{joint.name}' mimics '{joint.mimic.leader}'; valid: a revolute, "
+                f"joint '{joint.name}' mimics '{joint.mimic.leader}'"
+                f'{"" if leader else ", which does not exist"}; valid: a revolute, '
                 'continuous or prismatic joint that mimics no other')
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import check_cancel, flag, one_of, positive, vector, whole
+from ros2_ik.core.checks import check_cancel, entries, flag, one_of, positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError
 
 # default timeout of a search [s]
@@ -63,9 +63,8 @@ class SolveOptions:
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         one_of(self.select, 'select', SELECTIONS, InvalidOptionError)
         flag(self.allow_restarts, 'allow_restarts', InvalidOptionError)
-        if not isinstance(self.solver_options, Mapping):
-            raise InvalidOptionError('solver_options must be a mapping from names, not '
-                                     f'{self.solver_options!r}')
+        self.solver_options = dict(entries(self.solver_options, 'solver_options',
+                                           InvalidOptionError))
         if not isinstance(self.random_state, (np.random.Generator, type(None))):
             self.random_state = whole(self.random_state, 'random_state', InvalidOptionError, 0,
                                       math.inf)
@@ -81,7 +80,8 @@ class SolveOptions:
         """Return the options for keyword arguments; unknown names become `solver_options`."""
         if not arguments:
             return DEFAULTS
-        own, others = dict[str, Any](), dict(arguments.get('solver_options') or ())
+        own, others = dict[str, Any](), dict(entries(
+            arguments.get('solver_options'), 'solver_options', InvalidOptionError))
         for name, value in arguments.items():
             if name != 'solver_options':
                 (own if name in OPTION_NAMES else others)[name] = value

@@ -57,7 +57,7 @@ class BoundTask:
         self._enter_weight(spread(checked_weight(weight, self.name), f'weight of {self.name}',
                                   self.function.labels, InvalidTargetError))
 
-    def set_gain(self, gain: float, gain_per_second: float | None) -> None:
+    def set_gain(self, gain: float | None, gain_per_second: float | None) -> None:
         """Replace the gain; see `VelocityProgram.set_gain`."""
         self._check_target()
         self._rows[GAIN, self.row_slice] = step_gain(gain, gain_per_second, self.name, self._dt)

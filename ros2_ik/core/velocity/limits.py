@@ -143,7 +143,7 @@ class Barrier:
     Control barrier for lower <= f <= upper during a motion.
 
     In a step, f approaches a bound by at most a fraction of the remaining distance (a linear class
-    K function). `gain` or `gain_per_second` sets this fraction, see `Task`. If f is outside its
+    K function). `gain` (default 0.8) or `gain_per_second` sets it, see `Task`. If f is outside its
     bounds, each step reduces the violation by this fraction, at a rate of at most `push` [units of
     f per s]. A barrier of distances (`PairDistance`, `MinimumDistance`) has one lower bound, which
     holds for all points of the pairs, as in a `CollisionBarrier`, and no upper bound.
@@ -152,7 +152,7 @@ class Barrier:
     """
 
     def __init__(self, function: KinematicFunction, lower: 'ArrayLike' = -float('inf'),
-                 upper: 'ArrayLike' = float('inf'), *, gain: float = 0.8,
+                 upper: 'ArrayLike' = float('inf'), *, gain: float | None = None,
                  gain_per_second: float | None = None, push: float = DEFAULT_PUSH,
                  name: str | None = None) -> None:
         self.bounds = Constraint(function, lower, upper, name)
@@ -182,7 +182,7 @@ class Barrier:
 
     def gain_in_step(self, dt: float) -> float:
         """Return the fraction of the distance to a bound that a step of `dt` [s] may cover."""
-        return step_gain(self.gain, self.gain_per_second, self.name, dt)
+        return step_gain(self.gain, self.gain_per_second, self.name, dt, default=0.8)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}('{self.name}')"

@@ -17,13 +17,17 @@ from ros2_ik.core.robot import Robot
 PREVIOUS = 'previous'   # value of Task's `velocity`: the velocity of the last step
 
 
-def step_gain(gain: float, rate: float | None, name: str, dt: float = 1.0) -> float:
+def step_gain(gain: float | None, rate: float | None, name: str, dt: float = 1.0,
+              default: float = 1.0) -> float:
     """
     Return the fraction, in (0, 1], of an error that a step of `dt` [s] removes.
 
-    `gain` is this fraction, unless a `rate` [1/s] (gain_per_second) is given. Raises
+    `gain` is this fraction; a `rate` [1/s] (gain_per_second) may be given instead. Raises
     InvalidOptionError, which names the task, barrier or limit.
     """
+    if gain is not None and rate is not None:
+        raise InvalidOptionError(f'{name} has gain and gain_per_second; valid: one of the two')
+    gain = default if gain is None else gain
     if rate is not None:
         # exponential decay, which does not depend on the length of the steps
         return -math.expm1(-dt * positive(rate, f'gain_per_second of {name}', InvalidOptionError))
@@ -41,9 +45,9 @@ class Task:
     the cost 1/2 weight |J dq - step|^2; `weight` is one number, or one number per row. A task
     without target (None) adds 1/2 weight |J v - velocity|^2, independent of dt.
 
-    `gain`, in (0, 1], is the fraction of the error that one step removes; a `gain_per_second` k
-    sets the fraction to 1 - exp(-k dt). Tasks with a lower `priority` number come first: tasks of
-    the next priority use only the remaining degrees of freedom. Limits can make a `scaled` task
+    `gain`, in (0, 1] (default 1), is the fraction of the error that one step removes; instead, a
+    `gain_per_second` k sets it to 1 - exp(-k dt). Tasks with a lower `priority` number come first:
+    the next priority uses only the remaining degrees of freedom. Limits can make a `scaled` task
     slower, but do not change its direction: J dq = s step, where s in [0, 1] is as large as
     possible, and the same for all scaled tasks. To the joints that the task moves, `lm_damping`
     adds the damping lm_damping * weight * |gain * error|^2, so that the robot comes to rest if a
@@ -55,7 +59,7 @@ class Task:
 
     def __init__(self, function: KinematicFunction, target: 'ArrayLike | None' = 0.0, *,
                  velocity: 'ArrayLike | None' = None, weight: 'ArrayLike' = 1.0,
-                 gain: float = 1.0, gain_per_second: float | None = None,
+                 gain: float | None = None, gain_per_second: float | None = None,
                  lm_damping: float = 1.0, priority: int = 0, scaled: bool = False,
                  name: str | None = None) -> None:
         self.function: KinematicFunction = instance(

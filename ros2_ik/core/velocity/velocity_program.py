@@ -106,7 +106,8 @@ class VelocityProgram:
         self._enter_limits(given)
         locked, driven = (instances(names, str, what, InvalidOptionError)
                           for what, names in (('locked', locked), ('driven', driven)))
-        self._lock_joints({*locked, *(robot.passive_joints & {*robot.joint_names})}, driven)
+        passive = robot.passive_joints & ({*robot.joint_names} - {*driven})
+        self._lock_joints({*locked, *passive}, driven)
         self._step = kernel.velocity_step.run
         self._last_velocity = np.zeros(robot.nv)
 
@@ -177,6 +178,9 @@ class VelocityProgram:
             self._joints[row.SPEED, joint.columns] = 0.0
         # an acceleration limit of 0 keeps a driven joint at the velocity of the last step
         for joint in map(self.robot.joint, driven):
+            if not self._joints[row.SPEED, joint.columns].all():
+                raise InvalidOptionError(f"joint '{joint.name}' is driven, but also locked, by "
+                                         'locked= or by a velocity limit of 0')
             self._joints[row.SPEED, joint.columns] = np.inf
             self._joints[row.ACCELERATION, joint.columns] = 0.0
             self._joints[row.LOW, joint.columns] = -np.inf
@@ -213,7 +217,7 @@ class VelocityProgram:
         """
         self._task(task).set_weight(weight)
 
-    def set_gain(self, task: str, gain: float = 1.0, *,
+    def set_gain(self, task: str, gain: float | None = None, *,
                  gain_per_second: float | None = None) -> None:
         """
         Replace the gain of a task: a fraction per step, or a rate [1/s]; see `Task`.

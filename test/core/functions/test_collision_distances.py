@@ -13,6 +13,7 @@ from ros2_ik.core.scene import Scene, SceneObject, Sphere
 
 LIMITS = {'max_iterations': 200, 'timeout': 60.0}     # the timeout [s] is not reached
 BALL = '<sphere radius="0.1"/>'
+BALL_OBJECT = SceneObject('ball', [Sphere(0.1)], pose((5, 0, 0)))
 
 
 @pytest.fixture(scope='module')
@@ -43,7 +44,7 @@ def test_minimum_distance_rows_are_the_nearest_pairs_in_order(panda_world):
 
 def test_minimum_distance_is_the_cutoff_if_no_pair_is_near():
     robot = shaped_robot('one_joint', shapes={'tip': BALL})
-    far = Scene(robot).add(SceneObject('ball', [Sphere(0.1)], pose((5, 0, 0))))
+    far = Scene(robot).add(BALL_OBJECT)
     for checker in (CollisionChecker(robot, far), CollisionChecker(robot)):
         f, J = MinimumDistance(checker, 0.3, 3).evaluate(Configuration(robot))
         assert f.tolist() == [0.3] * 3 and not J.any()
@@ -114,7 +115,9 @@ def test_malformed_arguments_of_a_pair_distance_are_refused(two_arms):
     with pytest.raises(UnknownNameError, match='left_a'):     # a link without geometry
         PairDistance(checker, 'post', 'left_a')
     with pytest.raises(InvalidConstraintError, match='no joint moves'):
-        PairDistance(checker, 'left_hand', 'left_hand')
+        PairDistance(CollisionChecker(robot, checker.scene.add(BALL_OBJECT)), 'post', 'ball')
+    with pytest.raises(InvalidConstraintError, match="two links or objects, not 'post' twice"):
+        PairDistance(checker, 'post', 'post')
     with pytest.raises(InvalidConstraintError, match='CollisionChecker'):
         PairDistance(robot, 'left_hand', 'post')
 

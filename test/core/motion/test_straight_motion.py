@@ -40,8 +40,10 @@ def test_sample_times_of_a_motion_are_positive_and_increasing(small, goal):
     times = motion.times(0.02)
     assert times[0] > 1e-3 and (np.diff(times) > 1e-6).all()
     assert (np.diff(times) <= 0.02 + 1e-4).all() and times[-1] >= motion.duration
-    assert motion.at(times[-1]).position[0] == pytest.approx(goal, abs=1e-12)
-    assert motion.at(times[-1]).velocity[0] == 0
+    assert motion.at(times[-1])[:2] == (pytest.approx([goal], abs=1e-12), [0])
+    assert (motion.at(-math.inf).position, motion.at(math.inf).position) == (0.0, motion.goal)
+    with pytest.raises(InvalidOptionError, match='time must be a number .* not nan'):
+        motion.at(math.nan)
 
 
 @pytest.mark.parametrize('changed, error, text', [

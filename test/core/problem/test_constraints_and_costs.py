@@ -26,6 +26,7 @@ from ros2_ik.core import (
     UserFunction,
 )
 from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.request import IKRequest, required_names
 
 INF, NAN, PI = math.inf, math.nan, math.pi
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
@@ -90,11 +91,10 @@ def test_violated_equality_constraint_reports_the_value_of_its_function(robot, f
 
 # -- joint positions, with one row per joint of the robot -------------------------------------
 
-@pytest.mark.parametrize('bound', [np.zeros(6), np.zeros(8)])
-def test_bounds_of_a_wrong_number_of_joints_are_refused(robot, bound):
-    """The number of rows is known only with the robot."""
-    with pytest.raises(InvalidConstraintError, match='joint_positions'):
-        IKProblem(robot, constraints=[Constraint(JointPositions(), bound, 1.0)])
+def test_bounds_of_a_wrong_number_of_joints_are_refused(robot):
+    for bound in (np.zeros(6), np.zeros(8)):    # the number of rows is known only with the robot
+        with pytest.raises(InvalidConstraintError, match='joint_positions'):
+            IKProblem(robot, constraints=[Constraint(JointPositions(), bound, 1.0)])
 
 
 Q = np.array([0.3, 0.5, -0.2, -1.0, 0.4, 0.6, 0.1])
@@ -152,6 +152,12 @@ def test_malformed_arguments_of_costs_are_refused(arguments, word):
     with pytest.raises(InvalidConstraintError, match=word) as caught:
         LeastSquares(POSITION, name='mine', **arguments)
     assert 'mine' in str(caught.value)
+
+
+def test_weight_matrix_requires_the_start_values_of_inactive_joints(robot):
+    for weight, required in ((2.0, set()), ([1, 2], set()), ([[1, 0.5], [0.5, 1]], {'s2'})):
+        request = IKRequest(costs=[LeastSquares(JointPositions(['s1', 's2']), 0.3, weight)])
+        assert required_names(request, robot, frozenset({'s1'})) == required
 
 
 # -- scalar costs -----------------------------------------------------------------------------

@@ -158,12 +158,6 @@ def test_xacro_error_names_the_file_and_the_package(package):
         Robot.from_urdf(file)
 
 
-def test_binary_file_as_description_is_refused(tmp_path):
-    (tmp_path / 'arm.stl').write_bytes(bytes(range(128, 256)))
-    with pytest.raises(RobotDescriptionError, match='arm.stl.* is neither XML nor'):
-        Robot.from_urdf(tmp_path / 'arm.stl')
-
-
 def test_mesh_in_a_package_next_to_that_of_the_urdf_is_found(package):
     beside = package.parent / 'other_meshes'
     beside.mkdir()

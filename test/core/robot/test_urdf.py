@@ -33,7 +33,7 @@ ENTITY_BOMB = ('<?xml version="1.0"?><!DOCTYPE robot [<!ENTITY a "ha"><!ENTITY b
                '<robot name="&b;"><link name="base"/></robot>')
 
 REFUSED = {
-    'empty': ('', ['URDF', "''"]),
+    'empty': ('', ['URDF', "''", 'valid: XML']),
     'no XML': ('<robot name="x"><link', ['URDF', 'XML']),
     'SDF': ('<sdf version="1.6"><model name="m"/></sdf>', ['<sdf>, not <robot>']),
     'xacro': ('<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="a"/>'
@@ -64,7 +64,7 @@ REFUSED = {
     'NaN limit': (urdf(joint('j', 'revolute', 'a', 'b', limits=(float('nan'), 1.0))),
                   ["'j'", 'lower', 'nan']),
     'negative velocity': (replaced('velocity="1.0"', 'velocity="-1"'), ["'j'", 'velocity']),
-    'unknown leader': (mimic_joints(a=None, b='ghost'), ["'b'", "'ghost'"]),
+    'unknown leader': (mimic_joints(a=None, b='ghost'), ["'b'", "'ghost', which does not exist"]),
     'mimic cycle': (mimic_joints(a='c', b='a', c='b'), ["'a' mimics 'c'"]),
     'leader is a mimic joint': (mimic_joints(a=None, b='a', c='b'),
                                 ["'c' mimics 'b'", 'mimics no other']),
@@ -102,13 +102,11 @@ def test_malformed_inertias_are_refused(original, malformed):
         Robot.from_urdf(replaced(original, f'{key}"{malformed}"'))
 
 
-def test_missing_urdf_file_is_refused_by_name(tmp_path):
-    with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
-        Robot.from_urdf(tmp_path / 'nothing.urdf')
-    with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
-        Robot.from_urdf(str(tmp_path / 'nothing.urdf'))
-    with pytest.raises(RobotDescriptionError):
-        Robot.from_urdf(tmp_path)
+def test_missing_or_binary_urdf_file_is_refused_by_name(tmp_path):
+    (tmp_path / 'arm.stl').write_bytes(bytes(range(128, 256)))
+    for path in (tmp_path / 'no.urdf', str(tmp_path / 'no.urdf'), tmp_path, tmp_path / 'arm.stl'):
+        with pytest.raises(RobotDescriptionError, match=f'{path}. is neither XML nor'):
+            Robot.from_urdf(path)
 
 
 @pytest.mark.parametrize('given, lower, upper', [

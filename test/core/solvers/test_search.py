@@ -1,5 +1,6 @@
 """Search: restarts, budgets, slices, serialization, and selection of solutions."""
 
+from itertools import combinations
 import pickle
 
 from judge import check, check_if_success, numeric_jacobian, pose, TreeJudge
@@ -70,6 +71,20 @@ def test_seed_that_is_a_solution_is_returned_if_no_descent_converges(robot, regi
     solution = solve(tip_problem(robot, T=T, start=start), solver='mine', max_iterations=3)
     assert solution.success
     np.testing.assert_array_equal(solution.q, start)
+
+
+def test_solution_that_costs_more_than_a_valid_seed_does_not_end_the_search(small, register):
+    """The descents end outside the limits, at a higher, and at a lower cost than the seed's."""
+    ends = iter([9.0, 1.0, 0.2])
+
+    class Scripted(Solver):
+        kinds = frozenset({'costs'})
+
+        def attempt(self, start, budget):
+            return Attempt(np.array([next(ends)]), 0.0, 1, ExitFlag.CONVERGED)
+    register(Scripted)
+    problem = IKProblem(small('one_joint'), costs=[LeastSquares(JointPositions())], start=[0.5])
+    assert solve(problem, solver='mine', timeout=30.0).q == 0.2
 
 
 def test_restarts_are_uniform_within_the_limits(robot, recorded_starts):
@@ -146,19 +161,16 @@ def test_serialized_search_continues_to_the_same_solution(robot, slices, argumen
 
 def test_earlier_requests_do_not_change_a_solution():
     """Past defect: cached state contained the start of the first request."""
-    T, generator = np.eye(4), np.random.default_rng(3)
-    T[:3, 3] = 0.4, 0.2, 0.5
-    answers = []
-    for before in (None, *(Robot.load('panda').random_q(generator) for _ in range(3))):
+    tip, generator = 'panda_hand_tcp', np.random.default_rng(3)
+
+    def answer(*earlier):
         panda = Robot.load('panda')
-        if before is not None:
-            solve(IKProblem(panda, [PoseTarget('panda_hand_tcp', T)], start=before))
-        target = Configuration(panda, panda.random_q(np.random.default_rng(7))).transform(
-            'panda_hand_tcp')
-        answers.append(solve(IKProblem(panda, [PoseTarget('panda_hand_tcp', target)]),
-                             random_state=5))
-    for answer in answers[1:]:
-        assert_same_solution(answer, answers[0])
+        for start in earlier:
+            solve(IKProblem(panda, [PoseTarget(tip, pose((0.4, 0.2, 0.5)))], start=start))
+        target = Configuration(panda, panda.random_q(np.random.default_rng(7))).transform(tip)
+        return solve(IKProblem(panda, [PoseTarget(tip, target)]), random_state=5)
+    for _ in range(3):
+        assert_same_solution(answer(Robot.load('panda').random_q(generator)), answer())
 
 
 # -- selection of solutions ---------------------------------------------------------------------
@@ -175,11 +187,9 @@ def test_alternative_solutions_are_distinct_valid_and_sorted_by_distance(robot):
         every = [solution, *solution.alternatives]
         for one in every:
             check(judge, one, [(TIP, T)])
-        for i, one in enumerate(every):
-            for other in every[i + 1:]:
-                assert np.abs(one.q - other.q).max() >= 1e-2
-        seed_q = robot.neutral
-        distances = [np.linalg.norm(s.q - seed_q) for s in solution.alternatives]
+        for one, other in combinations(every, 2):
+            assert np.abs(one.q - other.q).max() >= 1e-2
+        distances = [np.linalg.norm(s.q - robot.neutral) for s in solution.alternatives]
         assert distances == sorted(distances)
 
 
@@ -226,20 +236,20 @@ def test_solutions_are_ordered_by_the_selection(robot, select, word):
     ({'solutions': 0}, 'solutions'), ({'allow_restarts': 'maybe'}, 'allow_restarts'),
     ({'timeout': -1}, 'timeout'), ({'max_iterations': 0}, 'max_iterations'),
     ({'cancel': 'stop'}, 'cancel'), ({'budget': 5}, 'udget'), ({'random_state': 1.5}, 'random'),
-    ({'approximate': (0, -1e-9)}, 'approximate'), ({'approximate': 0.1}, 'approximate')])
+    ({'approximate': (0, -1e-9)}, 'approximate'), ({'approximate': 0.1}, 'approximate'),
+    ({'solver_options': 3}, 'solver_options must be a mapping from names')])
 def test_malformed_options_are_refused(robot, arguments, word):
     with pytest.raises(InvalidOptionError, match=word):
         Search(tip_problem(robot), **arguments)
 
 
 def test_options_that_the_problem_does_not_support_are_refused(robot):
-    box = Constraint(FramePosition(TIP), -1, 1)
-    with pytest.raises(InvalidOptionError, match='manipulability'):
-        Search(IKProblem(robot, constraints=[box]), select='manipulability')
-    with pytest.raises(InvalidOptionError, match='cost'):
-        Search(tip_problem(robot), select='cost')
-    with pytest.raises(InvalidOptionError, match='approximate applies to targets'):
-        Search(IKProblem(robot, constraints=[box]), approximate=(1, 1))
+    box = IKProblem(robot, constraints=[Constraint(FramePosition(TIP), -1, 1)])
+    for problem, options, words in ((box, {'select': 'manipulability'}, 'manipulability'),
+                                    (tip_problem(robot), {'select': 'cost'}, 'cost'),
+                                    (box, {'approximate': (1, 1)}, 'approximate applies to')):
+        with pytest.raises(InvalidOptionError, match=words):
+            Search(problem, **options)
 
 
 # -- approximate solutions ---------------------------------------------------------------------

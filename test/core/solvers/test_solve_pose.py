@@ -54,15 +54,14 @@ def test_target_of_a_robot_without_joints_is_refused(small):
     ({'seed': {'elbo': 1}}, UnknownJointError, "'elbow'"),
     ({'solver': 'lmm'}, UnknownNameError, "unknown solver 'lmm'; did you mean 'lm'"),
     ({'problem': None}, IKError, "'problem'"),
-    ({'scene': 'table'}, InvalidOptionError, 'scene must be an instance of Scene'),
-    ({'scene': 'table'}, InvalidOptionError, "load_scene('table'"),
+    ({'scene': 'table'}, InvalidOptionError, "an instance of Scene, such as load_scene('table'"),
+    ({'joint_limits': 'yes'}, InvalidOptionError, 'joint_limits'),
     ({'meshes': 'finest'}, InvalidOptionError, 'valid: exact, hull')])
 def test_malformed_arguments_are_refused(small, arguments, error, word):
     arguments = {'tip': 'tip', 'target': np.eye(4), **arguments}
     with pytest.raises(error) as caught:
         solve_pose(small('scara'), **arguments)
-    assert word in str(caught.value)
-    assert isinstance(caught.value, ValueError)
+    assert word in str(caught.value) and isinstance(caught.value, ValueError)
 
 
 def test_robots_and_problems_of_wrong_types_are_refused():
@@ -99,10 +98,8 @@ def test_unmoved_joints_outside_their_limits_are_named_in_the_message(seed, word
                           max_iterations=100, random_state=0)
     assert solution.success is reachable
     assert all(solution.best_joints[name] == value for name, value in seed.items())
-    if words is None:
-        assert 'outside the limits' not in solution.message
-    else:
-        assert solution.message.endswith(words) and 'outside the limits' in solution.message
+    assert solution.message.endswith(words or '')
+    assert ('outside the limits' in solution.message) == (words is not None)
 
 
 # -- without joint limits -----------------------------------------------------------------------
@@ -118,8 +115,6 @@ def test_joint_limits_can_be_ignored(load, judge_of):
     free = solve_pose(load('panda'), HAND, T, seed, joint_limits=False, allow_restarts=False,
                       timeout=1.0)
     assert free.success and free.joints['panda_joint4'] > 0
-    with pytest.raises(InvalidOptionError, match='joint_limits'):
-        solve_pose(load('panda'), HAND, T, joint_limits='yes')
 
 
 # -- freed axes, weights and tolerances --------------------------------------------------------
@@ -248,8 +243,7 @@ def test_contradicting_targets_of_one_tip_fail_and_equal_ones_succeed(small):
     robot = small('two_arms')
     joints = robot.to_joints(robot.random_q(np.random.default_rng(0)))
     T = ARM_JUDGE.transform(joints, 'left_hand')
-    solution = solve_pose(robot, ['left_hand'] * 2, [T, T @ pose((0.1, 0, 0))],
-                          max_iterations=300, random_state=0)
-    assert not solution.success
+    assert not solve_pose(robot, ['left_hand'] * 2, [T, T @ pose((0.1, 0, 0))],
+                          max_iterations=300, random_state=0).success
     solution = solve_pose(robot, ['left_hand'] * 2, [T, T], timeout=1.0, random_state=0)
     check(ARM_JUDGE, solution, [('left_hand', T)])

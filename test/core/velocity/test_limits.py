@@ -12,13 +12,15 @@ from ros2_ik.core import (
     frame_task,
     FramePosition,
     posture_task,
+    Task,
+    twist_task,
     VelocityLimit,
     VelocityProgram,
     VelocityStatus,
 )
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, InvalidTargetError
 
-TIP = 'panda_hand_tcp'
+TIP, ONE = 'panda_hand_tcp', 'panda_joint1'
 
 
 def velocity_limits(robot):
@@ -108,23 +110,34 @@ def test_tool_speed_stays_within_its_cartesian_limit(panda):
     assert fastest > 0.9e-3
 
 
+def program_of(robot, *tasks, **options):
+    return VelocityProgram(robot, tasks, 0.01, **options)
+
+
 @pytest.mark.parametrize('call, text', [
     (lambda r: VelocityProgram(r, [], np.nan), 'dt must be a positive'),
     (lambda r: ConfigurationLimit(1.5), r'\(0, 1\]'),
-    (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit([1.0, 2.0])]),
-     'one number or 8'),
-    (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit(-1.0)]), 'negative'),
+    (lambda r: program_of(r, limits=[VelocityLimit([1.0, 2.0])]), 'one number or 8'),
+    (lambda r: program_of(r, limits=[VelocityLimit(-1.0)]), 'negative'),
+    (lambda r: program_of(r, limits=[3]), 'unknown limit 3; valid:'),
+    (lambda r: program_of(r, limits=[VelocityLimit({ONE: 0})], driven=[ONE]), 'velocity limit of'),
+    (lambda r: program_of(r, locked=[ONE], driven=[ONE]), f"'{ONE}' is driven, but also locked"),
+    (lambda r: program_of(r, barriers=[3]), 'barriers must be a list of Barrier, not .3'),
     (lambda r: frame_task(TIP, position_weight=[1, 2]), 'position_weight.*one number or 3'),
     (lambda r: frame_task(TIP, weight='x'), 'weight.*one number or 6'),
     (lambda r: frame_task(TIP, gain=2.0), r'must be in \(0, 1\]'),
+    (lambda r: frame_task(TIP, gain=1.0, gain_per_second=5), 'tcp has gain and gain_per_second'),
+    (lambda r: Barrier(FramePosition(TIP), 0.0, gain=0.8, gain_per_second=5), 'one of the two'),
     (lambda r: posture_task(r.neutral, weight=-1.0), 'weight of posture is negative'),
     (lambda r: posture_task(np.zeros(8), velocity=[1, 2]).bind(r), 'one number or 8'),
-    (lambda r: VelocityProgram(r, [posture_task(r.neutral)], 0.01).set_target('tip', 0.0),
-     "unknown task 'tip'; valid: 'posture'"),
-    (lambda r: VelocityProgram(r, [posture_task(r.neutral)], 0.01).set_target(
-        'posture', velocity=[1, 2]), 'velocity of posture must be one number or 8'),
-    (lambda r: VelocityProgram(r, [], 0.01, limits=[3]), 'unknown limit 3; valid:'),
-    (lambda r: VelocityProgram(r, [], 0.01).step(np.full(8, np.nan)), 'q must be 8 finite')])
+    (lambda r: Task(FramePosition(TIP), None), 'has neither target nor velocity'),
+    (lambda r: program_of(r, Task(FramePosition(TIP), None, velocity='previous')),
+     "'previous' is for joints, not for"),
+    (lambda r: program_of(r, frame_task(TIP), twist_task(TIP)), f"2 tasks have the name '{TIP}'"),
+    (lambda r: program_of(r, posture_task(r.neutral)).set_target('x', 0), "'x'; valid: 'posture'"),
+    (lambda r: program_of(r, posture_task(np.zeros(8))).set_target('posture', velocity=[1, 2]),
+     'velocity of posture must be one number or 8'),
+    (lambda r: program_of(r).step(np.full(8, np.nan)), 'q must be 8 finite')])
 def test_malformed_limits_tasks_and_targets_are_refused(panda, call, text):
     with pytest.raises((InvalidOptionError, InvalidStateError, InvalidTargetError), match=text):
         call(panda)
