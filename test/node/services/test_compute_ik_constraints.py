@@ -134,7 +134,7 @@ VALID = {'constraints': [height_above(0.3)], 'seed': robot_state(HOME)}
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
     ({'group': 'arm', 'moving_joints': ['panda_joint1']}, -15, "group 'arm' and moving_joints"),
-    ({'moving_joints': ['panda_jiont1']}, -16, "unknown joint 'panda_jiont1'"),
+    ({'moving_joints': ['panda_jiont1']}, -16, "moving_joints: unknown joint 'panda_jiont1'"),
     ({'locked_joints': ['panda_joint1'] * 201}, -16, 'locked_joints has length 201; at most 200'),
     ({'more_seeds': [robot_state(HOME), robot_state({'cup': 0.1})]}, -17,
      "more_seeds[1]: unknown joint 'cup'"),
