@@ -14,7 +14,7 @@ from ros2_ik.core import (
     SolveOptions,
     Status,
 )
-from ros2_ik.core.errors import UnknownNameError
+from ros2_ik.core.errors import counted, UnknownNameError
 from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
 from ros2_ik.messages.constraints import named_frames, needs_checker, read_constraints
 from ros2_ik.messages.frames import (
@@ -74,7 +74,8 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
         tips = [tip_name(robot, group or default, defaults)]
     if len(tips) != count:
         raise RequestError(Status.INVALID_LINK_NAME,
-                           f'{len(tips)} tips but {count} targets; valid: one tip per target')
+                           f'{counted(len(tips), "tip")} but {counted(count, "target")}; valid: '
+                           'one tip per target')
     references = [reference(robot, scene, target.header.frame_id,
                             _no_tf if message.follow_frames else lookup)
                   for target in message.targets]
@@ -130,8 +131,8 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
     if not numbers:
         return (ALL_AXES,) * count
     if not count or len(numbers) not in (6, 6 * count):
-        raise invalid(f'{len(numbers)} weights for {count} targets; valid: none, 6 for all '
-                      'targets, or 6 for each')
+        raise invalid(f'{counted(len(numbers), "weight")} for {counted(count, "target")}; valid: '
+                      'none, 6 for all targets, or 6 for each')
     rows = tuple(tuple(numbers[i:i + 6]) for i in range(0, len(numbers), 6))
     return rows if len(rows) == count else rows * count
 
@@ -188,11 +189,11 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     names, rows = list(message.entry_names), [list(row.enabled) for row in message.entry_values]
     default_names, flags = list(message.default_entry_names), list(message.default_entry_values)
     if len(rows) != len(names):
-        raise invalid(f'the matrix has {len(rows)} rows for {len(names)} names')
+        raise invalid(f'entry_values has length {len(rows)}; valid: {len(names)}')
     for row, name in zip(rows, names, strict=True):
         if len(row) != len(names):
-            raise invalid(f"the row of '{name}' has {len(row)} values for {len(names)} names")
+            raise invalid(f"the row of '{name}' has length {len(row)}; valid: {len(names)}")
     if len(flags) != len(default_names):
-        raise invalid(f'{len(flags)} default values for {len(default_names)} default names')
+        raise invalid(f'default_entry_values has length {len(flags)}; valid: {len(default_names)}')
     pairs = {(names[i], names[j]): rows[i][j] for i, j in combinations(range(len(names)), 2)}
     return AllowedCollisions(pairs, dict(zip(default_names, flags, strict=True)))

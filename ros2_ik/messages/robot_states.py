@@ -8,7 +8,7 @@ from typing import Any, TYPE_CHECKING
 import pinocchio as pin
 
 from ros2_ik.core import Joint, Robot, Status
-from ros2_ik.core.errors import UnknownJointError
+from ros2_ik.core.errors import counted, UnknownJointError
 from ros2_ik.messages.poses import fill_transform, placement
 from ros2_ik.messages.request_error import RequestError
 
@@ -34,7 +34,8 @@ def joint_values(state: 'RobotState', robot: Robot, label: str = 'seed') -> Valu
             ('multi_dof_joint_state', multiple.joint_names, multiple.transforms)):
         if len(names) != len(positions):
             raise RequestError(Status.INVALID_ROBOT_STATE,
-                               f'{label}.{field}: {len(names)} names, {len(positions)} positions')
+                               f'{label}.{field}: {counted(len(names), "name")}, '
+                               f'{counted(len(positions), "position")}')
         for name, position in zip(names, positions, strict=True):
             # joint_state_publisher and MoveIt also send mimic joints
             if name in robot.mimics:

@@ -16,6 +16,7 @@ import pinocchio as pin
 from std_srvs.srv import SetBool
 
 from ros2_ik.core import Mesh, Scene, Status
+from ros2_ik.core.errors import counted
 from ros2_ik.core.internals import COLLISIONS_OFF
 from ros2_ik.messages.frames import frame_change_text, group_name, link_name, tip_name, with_tool
 from ros2_ik.messages.request_error import invalid, RequestError
@@ -165,8 +166,9 @@ class Servo(Endpoint):
         if reason := self.servo_process.state.ended:
             raise RequestError(Status.CONTROL_FAILED, reason)
         of = f" of '{tip}'" if tip else ''
-        return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
-                          f'{scaling:g} of their velocity limits', *notes])
+        return '; '.join([
+            f'the servo follows {mode} commands{of}, with {counted(len(joints), "joint")} and '
+            f'{scaling:g} of the velocity limits', *notes])
 
     # -- while the servo is on ------------------------------------------------------------
 

@@ -63,7 +63,7 @@ def _joints(message: JointJog, follower: Follower) -> tuple[Array, float]:
     if len(message.displacements):
         raise invalid('displacements of joints are not supported; valid: velocities')
     if len(names) != len(velocities):
-        raise invalid(f'the jog has {len(names)} names and {len(velocities)} velocities')
+        raise invalid(f'velocities has length {len(velocities)}; valid: {len(names)}')
     joints, values = follower.request.joints, np.zeros(len(follower.request.joints))
     for name, velocity in zip(names, velocities, strict=True):
         if name not in follower.moved:

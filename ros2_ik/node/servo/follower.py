@@ -27,6 +27,7 @@ from ros2_ik.core import (
     VelocityProgram,
     VelocityResult,
 )
+from ros2_ik.core.errors import counted
 from ros2_ik.node.servo.messages import SessionRequest
 
 FOLLOWS = 'follows'
@@ -329,8 +330,8 @@ class Follower:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         # `lasting` can be True in mode twist only
         if self._under_six_dof and (value * self.request.dimensions)[3:].any():
-            return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded; '
-                              'control_dimensions can free other axes')
+            return SINGULAR, (f'slow: {counted(len(self.moved), "joint")} cannot turn the tip as '
+                              'commanded; control_dimensions can free other axes')
         # even a distant pair can slow the arm, for example a wall that approaches fast
         return slow_near if near else (NO_WARNING, 'slow: at the velocity limit of the tip')
 
