@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import combinations
 import math
-from typing import NoReturn, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ros2_ik.core import (
     AllowedCollisions,
@@ -25,6 +25,7 @@ from ros2_ik.messages.frames import (
     reference,
     tip_name,
     with_tool,
+    without_tf,
 )
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, error_context, invalid, RequestError
@@ -76,8 +77,10 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
         raise RequestError(Status.INVALID_LINK_NAME,
                            f'{counted(len(tips), "tip")} but {counted(count, "target")}; valid: '
                            'one tip per target')
-    references = [reference(robot, scene, target.header.frame_id,
-                            _no_tf if message.follow_frames else lookup)
+    if message.follow_frames:
+        lookup = without_tf('frames of TF are refused with follow_frames, as it is not known '
+                            'whether they move with a link')
+    references = [reference(robot, scene, target.header.frame_id, lookup)
                   for target in message.targets]
     measures, checker = needs_checker(message), None
     if message.avoid_collisions or measures:
@@ -120,11 +123,6 @@ def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequ
         message.position_tolerance or defaults.position_tolerance,
         message.orientation_tolerance or defaults.orientation_tolerance)
         for tip, target, frame, weights in rows)
-
-
-def _no_tf(robot: Robot, frame: str) -> NoReturn:
-    raise LookupError('frames of TF are refused with follow_frames, as it is not known whether '
-                      'they move with a link')
 
 
 def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:
