@@ -64,7 +64,7 @@ class IKNode(Node):
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process, clock, joint_states)
-        self._motions = MotionExecutor(controllers, state, self._scene, log)
+        self._motions = MotionExecutor(controllers, state, self._scene)
         self._description = Description(log, parameters.root_joint, self._on_robot,
                                         self.resolve_topic_name('robot_description'))
         self._endpoints = make_endpoints(
