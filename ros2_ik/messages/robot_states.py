@@ -64,8 +64,7 @@ def joint_pose(joint: Joint, pose: pin.SE3) -> list[float]:
     Floating: x y z qx qy qz qw; planar: x y theta.
     """
     if joint.kind == 'floating':
-        values: list[float] = pin.SE3ToXYZQUAT(pose).tolist()
-        return values
+        return list(pin.SE3ToXYZQUAT(pose).tolist())
     R = pose.rotation
     x, y, _ = pose.translation
     return [float(x), float(y), math.atan2(R[1, 0], R[0, 0])]

@@ -290,8 +290,7 @@ class Parameters(_Defaults):
             value = spec.parse(self._given.get(spec.name, spec.default))
             self._specs[spec.name] = spec
             vars(self)[spec.name] = value
-            self.node.declare_parameter(spec.name, value, spec.descriptor(),
-                                        ignore_override=True)
+            self.node.declare_parameter(spec.name, value, spec.descriptor(), ignore_override=True)
 
     def _warn_of_unknown(self) -> None:
         """Log a warning about misspelt parameters, which ROS ignores silently."""

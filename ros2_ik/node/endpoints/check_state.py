@@ -5,15 +5,7 @@ from itertools import chain
 from moveit_msgs.msg import ConstraintEvalResult, Constraints
 from moveit_msgs.srv import GetStateValidity
 
-from ros2_ik.core import (
-    Array,
-    CollisionChecker,
-    Configuration,
-    Joint,
-    Robot,
-    Scene,
-    Status,
-)
+from ros2_ik.core import Array, CollisionChecker, Configuration, Joint, Robot, Scene, Status
 from ros2_ik.core.errors import counted
 from ros2_ik.core.internals import COLLISIONS_OFF, LIMIT_ROUNDING, not_checked
 from ros2_ik.messages.answers import contact_messages

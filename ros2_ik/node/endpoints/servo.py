@@ -24,6 +24,7 @@ from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.robot_controllers import active_joints
 from ros2_ik.node.endpoints.endpoint import Endpoint, publisher, timer
 from ros2_ik.node.motion.planning import checked_scaling
+from ros2_ik.node.parameters import PARAMETERS
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import FromServo, MODES, OFF, ServoState, SessionRequest, WAITS
 from ros2_ik.node.servo.session import Session
@@ -37,10 +38,6 @@ MAX_NEW_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # largest change of a free base's pose that is noise, not motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {0: 'joint', 1: 'twist', 2: 'pose'}     # by command_type of MoveIt's service
-SERVO_PARAMETERS = (
-    'servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
-    'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout', 'max_tracking_error',
-    'start_tolerance')
 
 
 class Servo(Endpoint):
@@ -67,8 +64,7 @@ class Servo(Endpoint):
 
     # -- services -------------------------------------------------------------------------
 
-    async def switch(self, request: SwitchServo.Request,
-                     response: SwitchServo.Response) -> None:
+    async def switch(self, request: SwitchServo.Request, response: SwitchServo.Response) -> None:
         """Switch the servo on or off, or change its mode."""
         # YAML on a command line reads `off` as a boolean, which becomes the text 'False'
         mode = OFF if request.mode.lower() == 'false' else request.mode
@@ -152,7 +148,7 @@ class Servo(Endpoint):
                 owner.limits.acceleration * parameters.servo_acceleration_scaling,
                 tuple(one.output for one in owner.controllers), scene,
                 self.scene.geometry.options if checker else None,
-                SimpleNamespace(**{name: getattr(parameters, name) for name in SERVO_PARAMETERS}),
+                SimpleNamespace(**{one.name: getattr(parameters, one.name) for one in PARAMETERS}),
                 dimensions)
             self.servo_process.state = ServoState(message=WAITS)
             self.servo_process.call(Loop.pause, self._paused)

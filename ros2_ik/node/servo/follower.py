@@ -78,11 +78,9 @@ class Follower:
     """
     Computes the motion of a `SessionRequest`'s joints step by step; starts at rest.
 
-    The joints follow the last command.
-
-    Without a valid command, the joints brake. They move away from approaching obstacles in any
-    case. The caller sets `q` and `v` of all other joints, which move at `v` during a step.
-    Commands may refer to frames of `scene`.
+    The joints follow the last command; without a valid command, they brake. They move away from
+    approaching obstacles in any case. The caller sets `q` and `v` of all other joints, which move
+    at `v` during a step. Commands may refer to frames of `scene`.
     """
 
     def __init__(self, request: SessionRequest) -> None:
@@ -172,8 +170,7 @@ class Follower:
             for program in (self._brake, self._follow):
                 program.set_scene(checker, owned=True)
 
-    def move_objects(self, poses: Mapping[str, pin.SE3],
-                     velocities: Mapping[str, Array]) -> None:
+    def move_objects(self, poses: Mapping[str, pin.SE3], velocities: Mapping[str, Array]) -> None:
         """Move world objects to poses in the root frame; replace all object velocities [m/s]."""
         for name, pose in poses.items():
             self.scene = self.scene.move(name, pose)

@@ -272,9 +272,9 @@ class PlanningScene:
 
     async def in_thread(self, call: Callable[[], T]) -> T:
         """Return the result of a function that is called in the second thread."""
-        future = await self._wait(lambda done: self._thread.submit(call).add_done_callback(done))
-        result: T = future.result()
-        return result
+        future: Future[T] = await self._wait(
+            lambda done: self._thread.submit(call).add_done_callback(done))
+        return future.result()
 
     def close(self) -> None:
         """Apply no further changes; `done` of queued changes is not called."""
