@@ -24,6 +24,7 @@ from std_msgs.msg import String
 from ros2_ik.core import compile_all, Robot
 from ros2_ik.core.errors import unknown_name
 from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.controllers.robot_controllers import KINDS
 from ros2_ik.node.endpoints.endpoint import LATCHED, make_endpoints, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
@@ -52,7 +53,7 @@ class IKNode(Node):
         log = self.get_logger()
         # log now: rclpy needs 0.1 s for its first log line, too long for a callback
         log.info('starting')
-        parameters = Parameters(self)
+        parameters = Parameters(self, KINDS)
         self._pool = Pool(parameters.workers, log)
         transforms = Transforms(self, parameters)
         clock = MotionClock(self)
