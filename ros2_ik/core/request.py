@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.errors import AmbiguousTipError, UnknownJointError
+from ros2_ik.core.errors import AmbiguousTipError
 from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
 from ros2_ik.core.problem import (
     Constraint,
@@ -19,7 +19,7 @@ from ros2_ik.core.problem import (
     PoseTarget,
     POSITION_TOLERANCE,
 )
-from ros2_ik.core.problem.structure import active_names
+from ros2_ik.core.problem.structure import active_names, named_joints
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.solvers import Search, SolveOptions
 
@@ -210,19 +210,10 @@ def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
     """Return the joints that the request does not allow to move."""
     base = robot.base_joint
     immobile = frozenset({base} if base and not group else ())
-    moving = _named_joints('moving_joints', request.moving_joints, robot)
+    moving = named_joints('moving_joints', request.moving_joints, robot)
     if moving:
         immobile |= frozenset(robot.joint_names) - moving
-    return immobile | _named_joints('locked_joints', request.locked_joints, robot)
-
-
-def _named_joints(field: str, names: Iterable[str], robot: Robot) -> Joints:
-    """Return the names in a field of the request; raises UnknownJointError with the field."""
-    try:
-        return frozenset(robot.joint(name).name for name in names)
-    except UnknownJointError as error:
-        error.args = (f'{field}: {error}',)
-        raise
+    return immobile | named_joints('locked_joints', request.locked_joints, robot)
 
 
 def _function_frames(function: KinematicFunction) -> list[str]:
