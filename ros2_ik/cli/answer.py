@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from ros2_ik.core.internals import TargetError
     from ros2_ik.messages.constraints import ConstraintReport
 
-# fields of a ConstraintReport that are printed as JSON
-REPORT_FIELDS = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
-                 'upper')
-
 
 @dataclass
 class Answer:
@@ -139,8 +135,9 @@ def answer_json(answer: Answer) -> str:
         **answer.figures, 'alternatives': list(answer.alternatives),
         'not_checked': list(answer.not_checked)}
     if answer.constraints:
-        content |= {'constraints': [{name: getattr(item, name) for name in REPORT_FIELDS}
-                                    for item in answer.constraints],
+        from ros2_ik.messages.constraints import ConstraintReport
+        content |= {'constraints': [{name: getattr(one, name) for name in ConstraintReport._fields}
+                                    for one in answer.constraints],
                     'cost': sum(item.cost for item in answer.constraints),
                     'explanation': answer.explanation}
     # standard JSON: null for infinity and NaN, lists for arrays

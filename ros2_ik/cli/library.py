@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import NoReturn
 
 from ros2_ik.cli.answer import Answer, print_answer
 from ros2_ik.cli.arguments import (
@@ -15,13 +14,15 @@ from ros2_ik.cli.arguments import (
     with_options,
 )
 from ros2_ik.cli.values import read_start
-from ros2_ik.core import CollisionChecker, IKError, Robot, Scene
+from ros2_ik.core import CollisionChecker, IKError, Scene
 from ros2_ik.core.internals import Defaults, IKRequest, prepare, World
 from ros2_ik.messages.constraints import constraint_reports
+from ros2_ik.messages.frames import without_tf
 from ros2_ik.messages.requests import read_request
 from ros2_ik.messages.robot_states import joint_values
 
 DEFAULT_TIMEOUT = 1.0   # default time for a search [s]
+NO_TF = 'TF is unavailable'   # reason in errors for frames that robot and scene lack
 
 
 def read_problem(goal: SimpleNamespace, scene: Scene,
@@ -33,12 +34,7 @@ def read_problem(goal: SimpleNamespace, scene: Scene,
     if goal.straight:
         raise IKError('straight: only a node plans straight motions; valid: `ros2_ik path`')
     return read_request(goal, scene, joint_values(goal.seed, scene.robot),
-                        Defaults(default_timeout=DEFAULT_TIMEOUT), no_tf, checker_of)
-
-
-def no_tf(robot: Robot, frame: str) -> NoReturn:
-    """Raise LookupError for any frame: the `Lookup` for use without TF."""
-    raise LookupError(f"'{frame}' is not a frame of the robot or the scene, and TF is unavailable")
+                        Defaults(default_timeout=DEFAULT_TIMEOUT), without_tf(NO_TF), checker_of)
 
 
 def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),

@@ -13,10 +13,11 @@ from visualization_msgs.msg import MarkerArray
 from ros2_ik.cli.arguments import CommandError
 from ros2_ik.cli.goal_client import state_values
 from ros2_ik.cli.goal_file import fill, goal_of
-from ros2_ik.cli.library import no_tf
+from ros2_ik.cli.library import NO_TF
 from ros2_ik.cli.node_client import LATCHED, NodeClient
 from ros2_ik.core import Array, Configuration, Contact, IKError, Robot, Scene, Status
 from ros2_ik.core.internals import TargetError
+from ros2_ik.messages.frames import without_tf
 from ros2_ik.messages.planning_scenes import changed_scene, SceneState
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import ConversionContext
@@ -90,7 +91,8 @@ class NodeArm(Arm):
         return [note(future.result()) for future, note in done]
 
     def _set_scene(self, response: GetPlanningScene.Response) -> str:
-        context = ConversionContext(lambda _: Configuration(self.robot, self.q), no_tf, 'exact')
+        context = ConversionContext(lambda _: Configuration(self.robot, self.q),
+                                    without_tf(NO_TF), 'exact')
         self.scene = changed_scene(SceneState(Scene(self.robot)), response.scene, context).scene
         return ''
 

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> Exit:
     """Solve the path, print a summary, and optionally write or show it; returns the exit code."""
     from ros2_ik.cli.goal_file import goal_of, read_content
     from ros2_ik.core import path_motion, solve_path
-    from ros2_ik.core.errors import unknown_name
+    from ros2_ik.core.errors import counted, unknown_name
     from ros2_ik.core.internals import Defaults, PATH_OPTIONS
     from ros2_ik.messages.constraints import needs_checker, read_constraints
     from ros2_ik.messages.frames import with_tool
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> Exit:
     with error_context(f"'{args.file}'"):
         motion = path_motion(path, _limits(robot, path, limits), tip_speed) if path else None
     print('\n'.join([f'{path.status.name}: {path.message}', *path.not_checked]))
-    print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, '
+    print(f'fraction {path.fraction:.4g}, {counted(len(path.q), "configuration")}, '
           f'{path.seconds * 1e3:.0f} ms solving')
     if motion is not None:
         print(f'duration {motion.duration:.3f} s')

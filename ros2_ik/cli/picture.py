@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> Exit:
         for line, _ in panel.text():
             print(line)
     if 1 < args.solutions != count and exit is Exit.SUCCESS:
-        print(f'{count} of {args.solutions} solutions were found')
+        print(f'{count} of {args.solutions} solutions found')
     print(f'wrote {path}: {width} x {height} pixels')
     return exit
 

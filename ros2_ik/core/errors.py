@@ -130,11 +130,16 @@ def nearest(name: object, valid: Collection[str]) -> str:
     return 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?' if near else ''
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with a noun, which has an s appended unless the number is 1."""
+    return f'{count} {noun}' + 's' * (count != 1)
+
+
 def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
     """Return the message for an unknown name; see `UnknownNameError`."""
     hint = nearest(name, valid) or 'none is similar'
     if len(valid) <= LISTED and hint.startswith('none'):
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
     # a phrase of several words has no simple plural
-    count = kind + 's' * (len(valid) != 1) if kind.isalpha() else 'in all'
-    return f"unknown {kind} '{name}'; {hint} ({len(valid)} {count})"
+    count = counted(len(valid), kind) if kind.isalpha() else f'{len(valid)} in all'
+    return f"unknown {kind} '{name}'; {hint} ({count})"

@@ -20,7 +20,7 @@ from ros2_ik.core.problem import (
     PoseTarget,
     POSITION_TOLERANCE,
 )
-from ros2_ik.core.problem.structure import active_names
+from ros2_ik.core.problem.structure import active_names, named_joints
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.solvers import Search, SolveOptions
 
@@ -211,11 +211,10 @@ def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
     """Return the joints that the request does not allow to move."""
     base = robot.base_joint
     immobile = frozenset({base} if base and not group else ())
-    moving, locked = (frozenset(robot.joint(name).name for name in names)
-                      for names in (request.moving_joints, request.locked_joints))
+    moving = named_joints('moving_joints', request.moving_joints, robot)
     if moving:
         immobile |= frozenset(robot.joint_names) - moving
-    return immobile | locked
+    return immobile | named_joints('locked_joints', request.locked_joints, robot)
 
 
 def _function_frames(function: KinematicFunction) -> list[str]:

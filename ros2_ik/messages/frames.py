@@ -1,7 +1,7 @@
 """Resolution of the groups, tips and frames that a request names."""
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, NoReturn, TYPE_CHECKING
 
 import pinocchio as pin
 
@@ -30,6 +30,13 @@ class Reference(NamedTuple):
 
 # function that looks up in TF a frame that robot and scene lack; raises LookupError
 Lookup = Callable[[Robot, str], Reference]
+
+
+def without_tf(reason: str) -> Lookup:
+    """Return a Lookup that always raises LookupError, with the reason why TF is not used."""
+    def lookup(robot: Robot, frame: str) -> NoReturn:
+        raise LookupError(reason)
+    return lookup
 
 
 def link_name(robot: Robot, name: str, field: str, scene: Scene | None = None) -> str:

@@ -170,5 +170,4 @@ def _link(name: str, scene: Scene) -> str:
 
 def _rotation(R: Array) -> list[float]:
     """Convert a rotation (3, 3) to x y z qx qy qz qw with x = y = z = 0, for function_message."""
-    values: list[float] = pin.SE3ToXYZQUAT(pin.SE3(R, pin.SE3.Identity().translation)).tolist()
-    return values
+    return list(pin.SE3ToXYZQUAT(pin.SE3(R, pin.SE3.Identity().translation)).tolist())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import combinations
 import math
-from typing import NoReturn, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ros2_ik.core import (
     AllowedCollisions,
@@ -14,7 +14,7 @@ from ros2_ik.core import (
     SolveOptions,
     Status,
 )
-from ros2_ik.core.errors import UnknownNameError
+from ros2_ik.core.errors import counted, UnknownNameError
 from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
 from ros2_ik.messages.constraints import named_frames, needs_checker, read_constraints
 from ros2_ik.messages.frames import (
@@ -25,6 +25,7 @@ from ros2_ik.messages.frames import (
     reference,
     tip_name,
     with_tool,
+    without_tf,
 )
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, error_context, invalid, RequestError
@@ -74,9 +75,12 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
         tips = [tip_name(robot, group or default, defaults)]
     if len(tips) != count:
         raise RequestError(Status.INVALID_LINK_NAME,
-                           f'{len(tips)} tips but {count} targets; valid: one tip per target')
-    references = [reference(robot, scene, target.header.frame_id,
-                            _no_tf if message.follow_frames else lookup)
+                           f'{counted(len(tips), "tip")} but {counted(count, "target")}; valid: '
+                           'one tip per target')
+    if message.follow_frames:
+        lookup = without_tf('frames of TF are refused with follow_frames, as it is not known '
+                            'whether they move with a link')
+    references = [reference(robot, scene, target.header.frame_id, lookup)
                   for target in message.targets]
     measures, checker = needs_checker(message), None
     if message.avoid_collisions or measures:
@@ -121,17 +125,12 @@ def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequ
         for tip, target, frame, weights in rows)
 
 
-def _no_tf(robot: Robot, frame: str) -> NoReturn:
-    raise LookupError('frames of TF are refused with follow_frames, as it is not known whether '
-                      'they move with a link')
-
-
 def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:
     if not numbers:
         return (ALL_AXES,) * count
     if not count or len(numbers) not in (6, 6 * count):
-        raise invalid(f'{len(numbers)} weights for {count} targets; valid: none, 6 for all '
-                      'targets, or 6 for each')
+        raise invalid(f'{counted(len(numbers), "weight")} for {counted(count, "target")}; valid: '
+                      'none, 6 for all targets, or 6 for each')
     rows = tuple(tuple(numbers[i:i + 6]) for i in range(0, len(numbers), 6))
     return rows if len(rows) == count else rows * count
 
@@ -188,11 +187,11 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     names, rows = list(message.entry_names), [list(row.enabled) for row in message.entry_values]
     default_names, flags = list(message.default_entry_names), list(message.default_entry_values)
     if len(rows) != len(names):
-        raise invalid(f'the matrix has {len(rows)} rows for {len(names)} names')
+        raise invalid(f'entry_values has length {len(rows)}; valid: {len(names)}')
     for row, name in zip(rows, names, strict=True):
         if len(row) != len(names):
-            raise invalid(f"the row of '{name}' has {len(row)} values for {len(names)} names")
+            raise invalid(f"the row of '{name}' has length {len(row)}; valid: {len(names)}")
     if len(flags) != len(default_names):
-        raise invalid(f'{len(flags)} default values for {len(default_names)} default names')
+        raise invalid(f'default_entry_values has length {len(flags)}; valid: {len(default_names)}')
     pairs = {(names[i], names[j]): rows[i][j] for i, j in combinations(range(len(names)), 2)}
     return AllowedCollisions(pairs, dict(zip(default_names, flags, strict=True)))

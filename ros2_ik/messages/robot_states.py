@@ -8,7 +8,7 @@ from typing import Any, TYPE_CHECKING
 import pinocchio as pin
 
 from ros2_ik.core import Joint, Robot, Status
-from ros2_ik.core.errors import UnknownJointError
+from ros2_ik.core.errors import counted, UnknownJointError
 from ros2_ik.messages.poses import fill_transform, placement
 from ros2_ik.messages.request_error import RequestError
 
@@ -34,7 +34,8 @@ def joint_values(state: 'RobotState', robot: Robot, label: str = 'seed') -> Valu
             ('multi_dof_joint_state', multiple.joint_names, multiple.transforms)):
         if len(names) != len(positions):
             raise RequestError(Status.INVALID_ROBOT_STATE,
-                               f'{label}.{field}: {len(names)} names, {len(positions)} positions')
+                               f'{label}.{field}: {counted(len(names), "name")}, '
+                               f'{counted(len(positions), "position")}')
         for name, position in zip(names, positions, strict=True):
             # joint_state_publisher and MoveIt also send mimic joints
             if name in robot.mimics:
@@ -63,8 +64,7 @@ def joint_pose(joint: Joint, pose: pin.SE3) -> list[float]:
     Floating: x y z qx qy qz qw; planar: x y theta.
     """
     if joint.kind == 'floating':
-        values: list[float] = pin.SE3ToXYZQUAT(pose).tolist()
-        return values
+        return list(pin.SE3ToXYZQUAT(pose).tolist())
     R = pose.rotation
     x, y, _ = pose.translation
     return [float(x), float(y), math.atan2(R[1, 0], R[0, 0])]

@@ -15,6 +15,7 @@ import pinocchio as pin
 from shape_msgs.msg import Mesh as MeshMessage, MeshTriangle, Plane as PlaneMessage, SolidPrimitive
 
 from ros2_ik.core import Array, Box, Cone, Cylinder, HalfSpace, Mesh, OcTree, Plane, Shape, Sphere
+from ros2_ik.core.errors import counted
 from ros2_ik.core.internals import Indices, ShapeInstance
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, invalid
@@ -64,7 +65,8 @@ def _primitive(message: SolidPrimitive, *_: object) -> Shape:
         raise invalid(f'type is {message.type}; valid: {valid}, or a mesh')
     name, count, make = _PRIMITIVES[message.type]
     if len(message.dimensions) < count:
-        raise invalid(f'a {name} needs {count} dimensions, not {len(message.dimensions)}')
+        raise invalid(f'a {name} needs {counted(count, "dimension")}, not '
+                      f'{len(message.dimensions)}')
     return make([float(number) for number in message.dimensions[:count]])
 
 

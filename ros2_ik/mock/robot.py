@@ -31,11 +31,7 @@ from ros2_ik.core import Configuration, IKError, Robot, shipped_robots
 from ros2_ik.core.internals import urdf_for_others
 from ros2_ik.messages.poses import fill_transform
 from ros2_ik.mock.controlled_groups import controlled_groups, POSITION, TRAJECTORY
-from ros2_ik.mock.controllers.controller import (
-    MockController,
-    PositionController,
-    SYSTEM_DEFAULT,
-)
+from ros2_ik.mock.controllers.controller import MockController, PositionController, SYSTEM_DEFAULT
 from ros2_ik.mock.controllers.joints import MockJoints
 from ros2_ik.mock.controllers.trajectory_controller import TrajectoryController
 

@@ -22,7 +22,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ros2_ik.core import compile_all, Robot
+from ros2_ik.core.errors import unknown_name
 from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.controllers.robot_controllers import KINDS
 from ros2_ik.node.endpoints.endpoint import LATCHED, make_endpoints, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
@@ -51,7 +53,7 @@ class IKNode(Node):
         log = self.get_logger()
         # log now: rclpy needs 0.1 s for its first log line, too long for a callback
         log.info('starting')
-        parameters = Parameters(self)
+        parameters = Parameters(self, KINDS)
         self._pool = Pool(parameters.workers, log)
         transforms = Transforms(self, parameters)
         clock = MotionClock(self)
@@ -63,7 +65,7 @@ class IKNode(Node):
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process, clock, joint_states)
-        self._motions = MotionExecutor(controllers, state, self._scene, log)
+        self._motions = MotionExecutor(controllers, state, self._scene)
         self._description = Description(log, parameters.root_joint, self._on_robot,
                                         self.resolve_topic_name('robot_description'))
         self._endpoints = make_endpoints(
@@ -93,7 +95,7 @@ class IKNode(Node):
         self._reminder = timer(self, REMINDER_PERIOD, self._remind)
 
     def _remind(self) -> None:
-        """Log missing inputs, unusable controllers, and another node of the same name."""
+        """Log missing inputs, unusable parameters, and another node of the same name."""
         log = self.get_logger()
         if self.get_parameter('use_sim_time').value and not self.get_clock().now().nanoseconds:
             log.warning('use_sim_time is true, but nothing was received on /clock: the age of '
@@ -104,9 +106,15 @@ class IKNode(Node):
                       'each request and move the robot (a killed node stays visible for up to '
                       '20 s)', throttle_duration_sec=60.0)
         self._motions.log_faults()
-        if self._description.robot is None:
+        if (robot := self._description.robot) is None:
             log.warning(f'waiting for robot_description: {self._description.missing_reason}',
                         throttle_duration_sec=60.0)
+        # not when a robot is loaded: its groups are unknown until the SRDF is received
+        elif faults := [f'parameter default_{kind}: {unknown_name(kind, name, valid)}'
+                        for kind, valid in (('group', robot.groups), ('tip', robot.frame_names))
+                        if (name := self.get_parameter(f'default_{kind}').value)
+                        and name.removeprefix('/') not in valid]:
+            log.error('; '.join(faults), throttle_duration_sec=60.0)
 
     def _on_robot(self, robot: Robot) -> None:
         """Replace the robot in the whole node; raises IKError if the scene does not fit it."""

@@ -206,7 +206,7 @@ LIMIT_NAMES = tuple(f'joint_limits.<joint>.{name}' for kind in LIMIT_UNITS
                     for name in (f'max_{kind}', f'has_{kind}_limits'))
 
 
-def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
+def controller_specs(names: Sequence[str], kinds: Iterable[str]) -> Iterator[Spec]:
     """Yield the specs of each controller's parameters; raises ParameterError for bad names."""
     for name in names:
         # the name is part of the names of parameters and topics
@@ -215,8 +215,7 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
             raise ParameterError(f"controllers has '{name}' {why}; valid: names such as "
                                  'arm_controller, each once')
         yield Spec(f'{name}.kind', 'joint_trajectory', f"Interface of controller '{name}'.",
-                   choices=('follow_joint_trajectory', 'joint_state', 'joint_trajectory',
-                            'position'), read_only=True)
+                   choices=tuple(kinds), read_only=True)
         yield Spec(f'{name}.group', '', f"Group that controller '{name}' moves. Empty: all "
                    'joints.', read_only=True)
         yield Spec(f'{name}.topic', '', f"Topic or action of controller '{name}', in the node's "
@@ -246,7 +245,7 @@ class Parameters(_Defaults):
     are then declared again, with descriptions. Raises ParameterError for an invalid value.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, controller_kinds: Iterable[str]) -> None:
         self.node = node
         # rclpy declares start_type_description_service itself, as read-only
         self._given = {name: parameter.value for name, parameter
@@ -258,7 +257,7 @@ class Parameters(_Defaults):
             node.undeclare_parameter(name)
         self._declare(PARAMETERS)
         vars(self)['controllers'] = [name for name in self.controllers if name]
-        self._declare(controller_specs(self.controllers))
+        self._declare(controller_specs(self.controllers, controller_kinds))
         self._declare(joint_limit_specs(self._given))
         if reason := _conflict(vars(self)):
             raise ParameterError(reason)
@@ -290,8 +289,7 @@ class Parameters(_Defaults):
             value = spec.parse(self._given.get(spec.name, spec.default))
             self._specs[spec.name] = spec
             vars(self)[spec.name] = value
-            self.node.declare_parameter(spec.name, value, spec.descriptor(),
-                                        ignore_override=True)
+            self.node.declare_parameter(spec.name, value, spec.descriptor(), ignore_override=True)
 
     def _warn_of_unknown(self) -> None:
         """Log a warning about misspelt parameters, which ROS ignores silently."""

@@ -122,5 +122,5 @@ def pipe() -> Iterator[tuple[Connection, Connection]]:
 def worker(pipe: tuple[Connection, Connection], panda: Robot) -> 'Worker':
     """Return a worker that runs in this process and has received the Panda."""
     worker = Worker(pipe[1])
-    worker.set_robot(panda.key, pickle.dumps(panda))
+    worker.set_robot(panda.key, pickle.dumps(panda), 'exact', 'refuse')
     return worker

@@ -166,7 +166,7 @@ class Arm:
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
             self.receive(position)
-            self.context.now()
+            self.context.clock.now()
 
     def receive(self, position, stamp=None):
         """Receive joint_states whose velocity is wrong, as from some drivers."""
@@ -190,7 +190,7 @@ class Arm:
             self.tick()
             # the joint follows the setpoints; commanded() only predicts the braking of a stream
             self.receive(self.sent[-1] if self.sent and self.servo.player and not late else
-                         self.controller.commanded(self.context.now() - late).position[0])
+                         self.controller.commanded(self.context.clock.now() - late).position[0])
 
     def tick(self):
         """Publish the setpoints that are due."""

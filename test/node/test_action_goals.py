@@ -149,7 +149,7 @@ def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
 
 def test_motion_is_refused_if_another_trajectory_arrives_during_planning(arm, goals, monkeypatch):
     """Past defect: the motion was sent, then stopped with the reply 'nothing was moved'."""
-    executor = MotionExecutor(arm.context, None, None, None)
+    executor = MotionExecutor(arm.context, None, None)
     executor._robot = arm.robot
     executor._controllers.controllers.append(arm.controller)
 

@@ -129,7 +129,7 @@ def test_contradicting_publishers_are_detected(stream, stamped, difference):
 def test_message_with_a_missing_position_is_ignored(stream):
     stream.states.record(JointState(name=['shoulder', 'elbow'], position=[0.4]))
     assert stream.states.get('shoulder') is None
-    assert 'with 2 names and 1 positions is ignored' in stream.lines[-1]
+    assert 'with 2 names and 1 position is ignored' in stream.lines[-1]
 
 
 def test_contradiction_is_ignored_with_factor_0_and_names_a_single_publisher(monkeypatch):

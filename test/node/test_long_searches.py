@@ -180,7 +180,7 @@ def test_new_search_runs_before_long_searches(pipe, worker, panda):
 
 def test_search_for_an_unknown_robot_or_with_an_exception_fails(pipe, worker, panda, monkeypatch):
     pipe_end, _ = pipe
-    worker.set_robot('b', pickle.dumps(panda))
+    worker.set_robot('b', pickle.dumps(panda), 'exact', 'refuse')
     for number, key in enumerate(('a', 'b')):
         begin(worker, number, panda, reachable(panda, TIP), key)
     found = {result.number: result for result in run_until(worker, pipe_end, 2)[0]}

@@ -138,8 +138,8 @@ def test_collision_matrix_is_read_from_its_upper_triangle():
 
 
 @pytest.mark.parametrize(('arguments', 'words'), [
-    ((['a', 'b'], [[True, True]]), '1 rows for 2 names'),
-    ((['a', 'b'], [[True, True], [True]]), "the row of 'b' has 1 values for 2 names"),
+    ((['a', 'b'], [[True, True]]), 'entry_values has length 1; valid: 2'),
+    ((['a', 'b'], [[True, True], [True]]), "the row of 'b' has length 1; valid: 2"),
 ])
 def test_malformed_collision_matrices_are_refused(arguments, words):
     with pytest.raises(RequestError, match=words):

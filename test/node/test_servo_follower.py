@@ -12,15 +12,7 @@ from servo_harness import FRAMES, TIP
 from small_arm import small_arm
 from small_robots import joint, urdf
 
-from ros2_ik.core import (
-    Box,
-    CollisionChecker,
-    Configuration,
-    Robot,
-    Scene,
-    SceneObject,
-    Sphere,
-)
+from ros2_ik.core import Box, CollisionChecker, Configuration, Robot, Scene, SceneObject, Sphere
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.servo.follower import Command, Follower

@@ -25,7 +25,7 @@ def simulated_controller(monkeypatch, scale=1.0):
     begin = arm.now
     while arm.now < begin + max(1.5, 1.5 / scale):
         follower.run(PERIOD)
-        arm.context.now()
+        arm.context.clock.now()
     return follower
 
 
@@ -52,9 +52,9 @@ def test_paused_simulation_causes_no_tracking_error(monkeypatch):
     follower = simulated_controller(monkeypatch)
     execution = follower.arm.start_motion(2.0)
     assert follower.run(0.8, execution) is None
-    follower.scale, start = 0.0, follower.arm.context.now()
+    follower.scale, start = 0.0, follower.arm.context.clock.now()
     assert follower.run(20.0, execution) is None and not execution.reason
-    assert follower.arm.context.now() == start
+    assert follower.arm.context.clock.now() == start
     follower.scale = 1.0
     outcome = follower.run(5, execution)
     assert outcome.status == Status.SUCCESS and len(follower.messages) == 1, outcome
@@ -139,7 +139,7 @@ def test_motion_ends_on_time_after_a_restart_of_the_simulation(monkeypatch, kind
     offset[0] += jump
     arm.run(3.0)
     assert arm.controller.resting() == pytest.approx([1.0])
-    assert arm.controller.end_time < arm.context.now()
+    assert arm.controller.end_time < arm.context.clock.now()
     if kind is PositionStream:
         assert arm.sent[-1] == pytest.approx(1.0)
         assert np.abs(np.diff(arm.sent)).max() < 2.1 * PERIOD * MAX_VELOCITY

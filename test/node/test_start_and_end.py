@@ -74,7 +74,6 @@ def test_node_with_malformed_parameters_exits_with_the_reason(start_node):
 
 def test_misspelt_parameters_are_logged_and_the_default_tip_is_checked(
         start_node, client, panda):
-    """The default tip is checked when the robot arrives."""
     limit = 'joint_limits.panda_jont1.max_velocity'    # accepted: the robot may have this joint
     node = start_node(default_tip='panda_hnd', default_group='arm', scene='floor',
                       velocity_scaling=0.25, defualt_timeout=1.0, **TRAJECTORIES,
@@ -88,6 +87,7 @@ def test_misspelt_parameters_are_logged_and_the_default_tip_is_checked(
     response = client.ik(targets=[reachable(panda, TIP)])
     assert response.status == Status.INVALID_LINK_NAME
     assert 'parameter default_tip' in response.message and 'did you mean' in response.message
+    eventually(lambda: "parameter default_tip: unknown tip 'panda_hnd'" in node.text, 'the error')
     assert client.set('default_tip', 'panda_hand').successful
 
 

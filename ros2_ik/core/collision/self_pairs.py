@@ -14,7 +14,7 @@ from ros2_ik.core.collision.collision_geometry import link_geometries
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.pair_model import PairModel
-from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.errors import counted, InvalidOptionError
 from ros2_ik.core.meshes.cache import cached, digest
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.srdf import sorted_pair
@@ -96,7 +96,7 @@ def _decide(robot: Robot, geometry: RobotGeometry) -> SelfPairs:
 
 def count_sentence(what: str, which: str, names: Sequence[str]) -> str:
     """Return a sentence that counts and lists names; '' without names."""
-    count = f'{len(names)} {what}{"s" * (len(names) != 1)}'
+    count = counted(len(names), what)
     return f'collisions: {count} {which}: {join_first(names)}' if names else ''
 
 

@@ -26,8 +26,9 @@ from ros2_ik.core.status import Status
 
 # added to joint derivatives w.r.t. the path length, to avoid division by zero [rad/m, 1]
 MIN_DERIVATIVE = 1e-12
-# time between two points of `TimedPath` [s]
-PERIOD = 0.03
+# time between two points of a trajectory [s]; at the default limits, the quintic interpolation of
+# ros2_controllers then stays within 1e-5 rad of a straight motion
+POINT_PERIOD = 0.03
 # number of points above which the time between points is increased
 MAX_POINTS = 300
 # half the minimum number of points while the tool accelerates to its speed; with fewer points,
@@ -133,7 +134,7 @@ def _limits_along(spline: 'scipy.interpolate.CubicSpline', limits: MotionLimits,
     a = min(((limits.acceleration - second * v**2) / first).min(), (left / (6 * second * v)).min())
     j = ((left - 3 * second * v * a) / first).min()
     # with these limits, the tool takes at least 2 * ramp [s] to reach its speed
-    ramp = RAMP_POINTS * max(PERIOD, (spline.x[-1] - spline.x[0]) / (v * MAX_POINTS))
+    ramp = RAMP_POINTS * max(POINT_PERIOD, (spline.x[-1] - spline.x[0]) / (v * MAX_POINTS))
     a = min(a, v / ramp)
     j = min(j, a / ramp)
     return MotionLimits(*(np.array([value]) for value in (v, a, j)))
@@ -218,7 +219,7 @@ class PathSearch:
             return self._at_start(path.status, path.message)
         motion = _reached_motion(path, self.limits, self.tip_speed)
         # between two stops, the points have a constant period
-        period = max(PERIOD, motion.duration / MAX_POINTS)
+        period = max(POINT_PERIOD, motion.duration / MAX_POINTS)
         times = np.concatenate([[0.0], *(
             np.linspace(a, b, math.ceil((b - a) / period) + 1)[1:]
             for a, b in pairwise((0.0, *motion.rests, motion.duration)))])

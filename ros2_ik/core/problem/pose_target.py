@@ -10,12 +10,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.checks import between, floats, MAX_TOLERANCE, MIN_TOLERANCE
 from ros2_ik.core.errors import InvalidTargetError
-from ros2_ik.core.functions import (
-    as_transform,
-    FrameOrientation,
-    FramePose,
-    PointToPointDistance,
-)
+from ros2_ik.core.functions import as_transform, FrameOrientation, FramePose, PointToPointDistance
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import LeastSquares
 from ros2_ik.core.robot import Configuration

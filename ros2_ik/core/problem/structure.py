@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import non_negative
-from ros2_ik.core.errors import InvalidOptionError, UnmovedTipError
+from ros2_ik.core.errors import InvalidOptionError, UnknownJointError, UnmovedTipError
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Joint, Robot
@@ -91,7 +91,8 @@ class JointChangeBound:
         """
         if not isinstance(value, Mapping):
             value = dict.fromkeys(robot.joint_names, value)
-        return cls(origin, {robot.joint(name).name: non_negative(
+        named_joints('max_joint_change', value, robot)
+        return cls(origin, {name: non_negative(
             number, f"max_joint_change of '{name}'", InvalidOptionError, math.inf)
             for name, number in value.items()})
 
@@ -105,6 +106,15 @@ class JointChangeBound:
         if len(set(self.most.values())) <= 1:
             return f'{next(iter(self.most.values()), math.inf):g}'
         return ', '.join(f'{name}: {most:g}' for name, most in sorted(self.most.items()))
+
+
+def named_joints(field: str, names: Iterable[str], robot: Robot) -> frozenset[str]:
+    """Return the joints that a field of a request names; UnknownJointError names the field."""
+    try:
+        return frozenset(robot.joint(name).name for name in names)
+    except UnknownJointError as error:
+        error.args = (f'{field}: {error}',)
+        raise
 
 
 def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],

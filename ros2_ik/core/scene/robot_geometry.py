@@ -196,12 +196,16 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     """
     Return the robot's visual geometry, in bodies of one colour each.
 
-    For links with a visual element that cannot be read, and for robots without visual elements,
-    collision elements are added; `warnings` name the elements that cannot be read.
+    Collision elements are added for links with a visual element that cannot be read, and for links
+    that are fixed to no link with visual elements, such as all links of an arm without them.
+    `warnings` name the elements that cannot be read.
     """
     bodies, warnings, incomplete_links = _elements(robot, 'visual', 'skip', _visual_shapes)
+    # links that the same joints move are fixed to each other
+    drawn = {robot.moving_joints(body.link) for body in bodies}
     substitutes = (body for body in robot_geometry(robot, missing='skip').bodies
-                   if body.link in incomplete_links or not bodies)
+                   if body.link in incomplete_links
+                   or robot.moving_joints(body.link) not in drawn)
     return RobotGeometry((*bodies, *substitutes), warnings, incomplete_links)
 
 

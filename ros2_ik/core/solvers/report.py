@@ -10,6 +10,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
+from ros2_ik.core.errors import counted
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, JointChange, largest_change
 from ros2_ik.core.robot import LIMIT_TOLERANCE
 from ros2_ik.core.solvers.solver import Budget, make_solver
@@ -79,9 +80,8 @@ def _found(search: 'Search') -> str:
     tried, select = _attempts(search), search.options.select
     if select == 'first' and search.options.solutions == 1:
         return f'solution found in {tried}'
-    count = len(search.accepted)
-    return (f'{_ADJECTIVES.get(select, select)} of {count} solution{"s" * (count != 1)} found in '
-            f'{tried}')
+    found = counted(len(search.accepted), 'solution')
+    return f'{_ADJECTIVES.get(select, select)} of {found} found in {tried}'
 
 
 def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
@@ -159,7 +159,7 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
 
 
 def _attempts(search: 'Search') -> str:
-    return f'{search.attempts} attempt{"s" * (search.attempts != 1)}'
+    return counted(search.attempts, 'attempt')
 
 
 def _outside_limits(search: 'Search') -> str:

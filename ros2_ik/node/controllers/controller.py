@@ -53,10 +53,6 @@ class ControllerContext:
     # time by which DDS has found all subscribers (steady clock [s])
     connected_at: float = field(default_factory=lambda: time.monotonic() + CONNECTION_TIME)
 
-    def now(self) -> float:
-        """Return the time of the motion clock [s]."""
-        return self.clock.now()
-
     async def pause(self, seconds: float) -> None:
         """Sleep for `seconds` of the steady clock; meanwhile the executor runs callbacks."""
         def begin(done: Callable[[object], None]) -> None:
@@ -130,7 +126,7 @@ class Controller(ABC):
         if not braking:
             self.failure, self.rejected = '', False
         self._motion, self._braking = motion, braking
-        self.start_time = self.context.now() + start_delay
+        self.start_time = self.context.clock.now() + start_delay
 
     def braking_time(self, within: BrakingLimits) -> float:
         """
@@ -138,7 +134,7 @@ class Controller(ABC):
 
         It is 0 if they have not started, and inf if they are not on their path.
         """
-        velocity = self.commanded(self.context.now()).velocity
+        velocity = self.commanded(self.context.clock.now()).velocity
         return float((np.abs(velocity) / within.limits.acceleration).max())
 
     @abstractmethod
@@ -155,7 +151,7 @@ class Controller(ABC):
         """Drop the current motion, which fails with `reason`; send no further commands for it."""
         if self._motion:
             self.failure = reason
-        self._motion, self.start_time = None, self.context.now()
+        self._motion, self.start_time = None, self.context.clock.now()
 
     def release_to_other_client(self, topic: str) -> None:
         """Release the controller, because another client commands it on `topic`."""
@@ -184,7 +180,7 @@ class Controller(ABC):
 
     def resting(self) -> Array | None:
         """Return the commanded rest positions (n,), or None while moving or without a motion."""
-        is_resting = self._motion and self.context.now() >= self.end_time
+        is_resting = self._motion and self.context.clock.now() >= self.end_time
         return self.motion.goal if is_resting else None
 
     @property

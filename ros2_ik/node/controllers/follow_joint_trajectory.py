@@ -74,7 +74,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         self._start_delay, self.start_time = start_delay, math.inf
 
     def send_trajectory(self, message: JointTrajectory) -> None:
-        name, sent_at = uuid4().bytes, self.context.now()
+        name, sent_at = uuid4().bytes, self.context.clock.now()
         self._goals[name] = None
         self.own_goals.append(name)
         goal = FollowJointTrajectory.Goal(trajectory=message)
@@ -110,9 +110,9 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                 handle.cancel_goal_async()
             # the response time of the last goal measures the current delay of the controller
             else:
-                self.receive_delay = RECEIVE_DELAY + self.context.now() - sent_at
+                self.receive_delay = RECEIVE_DELAY + self.context.clock.now() - sent_at
                 if math.isinf(self.start_time):
-                    self.start_time = self.context.now() + self._start_delay
+                    self.start_time = self.context.clock.now() + self._start_delay
             if is_of_motion:
                 self._goals[name] = handle
                 handle.get_result_async().add_done_callback(

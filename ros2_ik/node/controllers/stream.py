@@ -13,10 +13,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Motion, Status
+from ros2_ik.core.internals import POINT_PERIOD
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import BrakingLimits, Controller
 from ros2_ik.node.controllers.topics import subscriber_nodes
-from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import FromServo, Knot, PlayerState, ServoOutput
 from ros2_ik.node.servo.player import Player
@@ -78,7 +78,7 @@ class Stream(Controller):
     def stop(self, within: BrakingLimits) -> None:
         # The player brakes from its own last command, and reports where and when braking ends.
         # Until the player reports (never, if it hangs), the present command counts as the end.
-        self._come_to_rest(self.commanded(self.context.now()).position, 0.0)
+        self._come_to_rest(self.commanded(self.context.clock.now()).position, 0.0)
         self._call(Player.brake, within)
 
     def release(self, reason: str) -> None:

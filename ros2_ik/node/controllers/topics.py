@@ -88,16 +88,14 @@ class CommandTopic:
         """
         # the first subscriber found may be a recorder: the controller would miss the commands
         if not self._is_connected:
-            self._is_connected = (self._controller_subscribes()
+            # ros2_control's node `x` subscribes to the topics `x/...`
+            node_name = self.name.rpartition('/')[0]
+            self._is_connected = (node_name in subscriber_nodes(self._node, self.name)
                                   or time.monotonic() >= self._connected_at)
             if not self._is_connected:
                 return f'subscribers of {self.name} are still being discovered'
         count = self._publisher.get_subscription_count() - self._own_subscriptions[self.name]
         return '' if count > others else f'no subscriber on {self.name}'
-
-    def _controller_subscribes(self) -> bool:
-        """Return whether node `x` subscribes to topic `x/...`, as ros2_control's nodes do."""
-        return self.name.rpartition('/')[0] in subscriber_nodes(self._node, self.name)
 
     def forget_joins(self) -> None:
         """Let `has_new_subscriber` ignore the present subscribers."""

@@ -14,6 +14,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Motion, MotionState
+from ros2_ik.core.internals import POINT_PERIOD
 from ros2_ik.node.controllers.controller import (
     braked,
     BrakingLimits,
@@ -27,9 +28,6 @@ from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 # minimum time from the start of a braking trajectory to its first point, and between points [s]
 MIN_INTERVAL = 1e-3
-# time between two points of a trajectory [s]; at the default limits, the controller's quintic
-# interpolation then stays within 1e-5 rad of the motion
-POINT_PERIOD = 0.03
 STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
@@ -131,7 +129,7 @@ class JointTrajectoryController(Controller):
         if self.foreign_goal:
             return f'nothing was moved: another client has a goal under way on {self.foreign_goal}'
         # joint_states do not suffice: a moving arm is at rest for a moment when it reverses
-        remaining = self._foreign_until - self.context.now()
+        remaining = self._foreign_until - self.context.clock.now()
         if remaining > 0:
             return ('nothing was moved: a trajectory of another client, or of a servo whose '
                     f"process died, for controller '{self.name}' lasts for {remaining:.2g} s more")
@@ -149,7 +147,7 @@ class JointTrajectoryController(Controller):
         # the controller may reject a trajectory without points, and continue an earlier one
         if not message.points or {*self.joints}.isdisjoint(message.joint_names):
             return
-        now = self.context.now()
+        now = self.context.clock.now()
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         begins = self.context.clock.to_motion_time(stamp)
         # without a stamp, a trajectory starts on receipt; a stamp far ahead is from another clock
@@ -174,7 +172,7 @@ class JointTrajectoryController(Controller):
         # the trajectory gives the joints `start_delay` seconds to reach the motion's start
         self._begin(motion, braking=False, start_delay=start_delay)
         self.send_trajectory(trajectory_message(motion, start_delay))
-        self._sent_at = self.context.now()
+        self._sent_at = self.context.clock.now()
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a trajectory."""
@@ -182,7 +180,7 @@ class JointTrajectoryController(Controller):
 
     def _measured(self) -> MotionState | None:
         """Return the measured state, extrapolated to the current time; None if unknown."""
-        states, joints, now = self.context.joint_states, self.joints, self.context.now()
+        states, joints, now = self.context.joint_states, self.joints, self.context.clock.now()
         if states.stale_reason(joints) or not states.have_velocities(joints):
             return None
         # drivers may report continuous joints within one turn: shift them by whole turns to be
@@ -220,16 +218,17 @@ class JointTrajectoryController(Controller):
             self.start_time -= early
             self.receive_delay -= early
 
-    def _braking_motion(self, within: BrakingLimits) -> tuple[Motion, bool]:
-        """Return the motion that brakes the joints, and whether it passes the goal."""
+    def _braking_motion(self, within: BrakingLimits) -> tuple[Motion, bool, bool]:
+        """Return the braking motion, whether it passes the goal, and if joints are on the path."""
         self._correct_start_time()
-        now, motion, measured = self.context.now(), self.motion, self._measured()
+        now, motion, measured = self.context.clock.now(), self.motion, self._measured()
         time, rate, reversible = now - self.start_time, 1.0, list[MotionState]()
         if measured:
             # of the states commanded so far, the one nearest to the measured positions
             near_time = nearest_time(motion, measured.position, min(time, motion.duration))
             nearest = motion.at(near_time)
-        if measured is None or self._follows():
+        follows = measured is None or self._follows()
+        if measured is None or follows:
             # the controller may start from any state commanded in the last TYPICAL_DELAY seconds,
             # or until it receives the braking trajectory
             at = self.commanded(now - TYPICAL_DELAY / 2)
@@ -249,19 +248,18 @@ class JointTrajectoryController(Controller):
                 others.append(nearest)
             else:
                 rate, reversible = 0.0, [self.commanded(now)]
-        return braked(motion, time, at, within, others, reversible, rate)
+        return *braked(motion, time, at, within, others, reversible, rate), follows
 
     def braking_time(self, within: BrakingLimits) -> float:
-        if self._measured() and not self._follows():
-            return math.inf
-        return self._braking_motion(within)[0].duration
+        braking, _, follows = self._braking_motion(within)
+        return braking.duration if follows else math.inf
 
     def stop(self, within: BrakingLimits) -> None:
-        braking, passes_goal = self._braking_motion(within)
+        braking, passes_goal, _ = self._braking_motion(within)
         if passes_goal:
             return
         # remaining time of the initial move to the start of the motion [s]
-        remaining_delay = max(self.start_time - self.context.now(), 0.0)
+        remaining_delay = max(self.start_time - self.context.clock.now(), 0.0)
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, remaining_delay))
 

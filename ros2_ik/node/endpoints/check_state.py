@@ -5,15 +5,8 @@ from itertools import chain
 from moveit_msgs.msg import ConstraintEvalResult, Constraints
 from moveit_msgs.srv import GetStateValidity
 
-from ros2_ik.core import (
-    Array,
-    CollisionChecker,
-    Configuration,
-    Joint,
-    Robot,
-    Scene,
-    Status,
-)
+from ros2_ik.core import Array, CollisionChecker, Configuration, Joint, Robot, Scene, Status
+from ros2_ik.core.errors import counted
 from ros2_ik.core.internals import COLLISIONS_OFF, LIMIT_ROUNDING, not_checked
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.constraints import constraint_report, hard_constraints, named_frames
@@ -115,7 +108,9 @@ def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:
 def _sentences(response: Service.Response, outside: list[Joint], q: Array) -> list[str]:
     contacts = [f"'{c.contact_body_1}' touches '{c.contact_body_2}', {c.depth:.3g} m deep"
                 for c in response.contacts]
-    sentences = contacts[:3] + [f'{len(contacts) - 3} more contacts'] * (len(contacts) > 3)
+    sentences = contacts[:3]
+    if len(contacts) > 3:
+        sentences.append(counted(len(contacts) - 3, 'more contact'))
     sentences += [f"joint '{joint.name}' is outside its limits: at {q[joint.index]:.7g}, allowed "
                   f'{joint.lower:.7g} to {joint.upper:.7g}' for joint in outside]
     return sentences or ['no contacts, and all joints are within their limits']

@@ -7,6 +7,7 @@ from moveit_msgs.msg import RobotState
 from moveit_msgs.srv import GetPositionFK
 
 from ros2_ik.core import Configuration, Status
+from ros2_ik.core.errors import counted
 from ros2_ik.messages.frames import framed_robot, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
@@ -24,9 +25,8 @@ class ComputeFK(Endpoint):
         """Answer ~/compute_fk."""
         response.links, response.poses = self._poses(request.links, request.state, 'state',
                                                      request.frame_id)
-        response.status, count = int(Status.SUCCESS), len(response.links)
-        response.message = (f'{count} pose{"s" * (count != 1)} in '
-                            f'{response.poses[0].header.frame_id}')
+        set_status(response, Status.SUCCESS, f'{counted(len(response.links), "pose")} in '
+                   f'{response.poses[0].header.frame_id}')
 
     def answer_moveit(self, request: GetPositionFK.Request,
                       response: GetPositionFK.Response) -> None:

@@ -1,12 +1,11 @@
 """Services ~/compute_ik, and ~/solve_ik of MoveIt's type GetPositionIK."""
 
-from moveit_msgs.msg import PositionIKRequest
 from moveit_msgs.srv import GetPositionIK
 
 from ros2_ik.core import Status
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.endpoints.endpoint import set_status
-from ros2_ik.node.endpoints.ik_requests import IKEndpoint, PreparedRequest
+from ros2_ik.node.endpoints.ik_requests import IKEndpoint
 from ros2_ik.srv import ComputeIK as Service
 
 # MoveIt reports every failed search as NO_IK_SOLUTION
@@ -33,7 +32,9 @@ class ComputeIK(IKEndpoint):
                             response: GetPositionIK.Response) -> None:
         """Answer as move_group's compute_ik does: the solution has all joints of the robot."""
         ik_request, answer = request.ik_request, Service.Response()
-        prepared = await self.when_ready(lambda: self._read(ik_request))
+        prepared = await self.when_ready(lambda: self.read_moveit(
+            ik_request, self.scene.parse_state(ik_request.robot_state, self.description.current(),
+                                               'robot_state')))
         # `stop_count` is 0, since this service never moves the robot
         solution = await self.solve(prepared, answer, 0, 'service solve_ik')
         status = Status(answer.status)
@@ -45,7 +46,3 @@ class ComputeIK(IKEndpoint):
             robot = prepared.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
             fill_state(response.solution, joints, joints, self.header(robot.root_frame))
-
-    def _read(self, request: PositionIKRequest) -> PreparedRequest:
-        return self.read_moveit(request, self.scene.parse_state(
-            request.robot_state, self.description.current(), 'robot_state'))

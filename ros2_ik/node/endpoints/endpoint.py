@@ -96,8 +96,7 @@ class Endpoint:
         self.node.create_service(interface, name, answer, qos_profile=QUEUE,
                                  callback_group=ReentrantCallbackGroup())
 
-    def serve_as_moveit(self, interface: type, name: str,
-                        fill: Fill[Request, Response]) -> None:
+    def serve_as_moveit(self, interface: type, name: str, fill: Fill[Request, Response]) -> None:
         """Create a service under move_group's name; see `serve` and `offer_as_moveit`."""
         self.offer_as_moveit(self.node.resolve_service_name(name), self.node.count_services,
                              lambda: self.serve(interface, name, fill))

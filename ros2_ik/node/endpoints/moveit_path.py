@@ -34,8 +34,7 @@ class MoveItPath(IKEndpoint):
         """Answer compute_cartesian_path; as in MoveIt, a partial path is a success."""
         search = await self.when_ready(lambda: self._read(request))
         found = await self.by_worker(search)
-        set_status(response, Status.SUCCESS if found.fraction > 0 else found.status,
-                   found.message)
+        set_status(response, Status.SUCCESS if found.fraction > 0 else found.status, found.message)
         robot, head = search.problem.robot, self.header(search.problem.robot.root_frame)
         joints = robot.to_joints(search.problem.start, include_mimic=True)
         fill_state(response.start_state, joints, joints, head)
@@ -99,9 +98,8 @@ class MoveItPath(IKEndpoint):
         # a threshold of 0 means no threshold
         jumps = [threshold for threshold in (request.revolute_jump_threshold,
                                              request.prismatic_jump_threshold) if threshold > 0]
-        default = PathOptions()
         return PathOptions(spacing=min(request.max_step, MAX_SPACING),
-                           max_joint_step=min([default.max_joint_step, *jumps]),
+                           max_joint_step=min([PathOptions.max_joint_step, *jumps]),
                            resolution=self.parameters.path_resolution,
                            timeout=self.parameters.max_timeout)
 

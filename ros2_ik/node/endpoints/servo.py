@@ -16,6 +16,7 @@ import pinocchio as pin
 from std_srvs.srv import SetBool
 
 from ros2_ik.core import Mesh, Scene, Status
+from ros2_ik.core.errors import counted
 from ros2_ik.core.internals import COLLISIONS_OFF
 from ros2_ik.messages.frames import frame_change_text, group_name, link_name, tip_name, with_tool
 from ros2_ik.messages.request_error import invalid, RequestError
@@ -23,6 +24,7 @@ from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.robot_controllers import active_joints
 from ros2_ik.node.endpoints.endpoint import Endpoint, publisher, timer
 from ros2_ik.node.motion.planning import checked_scaling
+from ros2_ik.node.parameters import PARAMETERS
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import FromServo, MODES, OFF, ServoState, SessionRequest, WAITS
 from ros2_ik.node.servo.session import Session
@@ -36,10 +38,6 @@ MAX_NEW_TRIANGLES = 5000
 BASE_NOISE = 1e-3       # largest change of a free base's pose that is noise, not motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {0: 'joint', 1: 'twist', 2: 'pose'}     # by command_type of MoveIt's service
-SERVO_PARAMETERS = (
-    'servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
-    'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout', 'max_tracking_error',
-    'start_tolerance')
 
 
 class Servo(Endpoint):
@@ -66,8 +64,7 @@ class Servo(Endpoint):
 
     # -- services -------------------------------------------------------------------------
 
-    async def switch(self, request: SwitchServo.Request,
-                     response: SwitchServo.Response) -> None:
+    async def switch(self, request: SwitchServo.Request, response: SwitchServo.Response) -> None:
         """Switch the servo on or off, or change its mode."""
         # YAML on a command line reads `off` as a boolean, which becomes the text 'False'
         mode = OFF if request.mode.lower() == 'false' else request.mode
@@ -151,7 +148,7 @@ class Servo(Endpoint):
                 owner.limits.acceleration * parameters.servo_acceleration_scaling,
                 tuple(one.output for one in owner.controllers), scene,
                 self.scene.geometry.options if checker else None,
-                SimpleNamespace(**{name: getattr(parameters, name) for name in SERVO_PARAMETERS}),
+                SimpleNamespace(**{one.name: getattr(parameters, one.name) for one in PARAMETERS}),
                 dimensions)
             self.servo_process.state = ServoState(message=WAITS)
             self.servo_process.call(Loop.pause, self._paused)
@@ -165,8 +162,9 @@ class Servo(Endpoint):
         if reason := self.servo_process.state.ended:
             raise RequestError(Status.CONTROL_FAILED, reason)
         of = f" of '{tip}'" if tip else ''
-        return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
-                          f'{scaling:g} of their velocity limits', *notes])
+        return '; '.join([
+            f'the servo follows {mode} commands{of}, with {counted(len(joints), "joint")} and '
+            f'{scaling:g} of the velocity limits', *notes])
 
     # -- while the servo is on ------------------------------------------------------------
 

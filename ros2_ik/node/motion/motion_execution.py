@@ -82,6 +82,7 @@ class MotionExecution:
         self.joints = tuple(joint for one in controllers for joint in one.joints)
         context = controllers[0].context
         self._measured, self._parameters = context.joint_states, context.parameters
+        self.now = context.clock.now      # returns the time of the motion clock [s]
         self.limits = motion_limits(request.robot, self.joints, context.parameters)
         self.motion: Motion | None = None       # None until it is sent to the controllers
         self.sent_at = 0.0              # on the motion clock [s]
@@ -93,10 +94,6 @@ class MotionExecution:
         self.recheck: PathCollisionCheck | None = None
         self._stopped_at = 0.0          # start of braking, motion clock [s]
         self._unanswered_at = -np.inf   # last time with an unanswered goal, motion clock [s]
-
-    def now(self) -> float:
-        """Return the time of the motion clock [s]."""
-        return self.controllers[0].context.now()
 
     def _outcome(self, status: Status, message: str,
                  contacts: tuple[Contact, ...] = ()) -> Outcome:

@@ -6,13 +6,12 @@ import time
 import traceback
 
 import numpy as np
-from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_ik.core import Array, IKError, Robot, Status
+from ros2_ik.core.internals import POINT_PERIOD
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest, Outcome
 from ros2_ik.node.motion.path_checks import blocked_outcome, CHECK_SLICE, PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
@@ -36,9 +35,10 @@ class MotionExecutor:
     Each joint has one owner at a time, a motion or the servo. Runs in the node's thread only.
     """
 
-    def __init__(self, context: ControllerContext, state: CurrentState, scene: PlanningScene,
-                 log: RcutilsLogger) -> None:
-        self._context, self._parameters, self._log = context, context.parameters, log
+    def __init__(self, context: ControllerContext, state: CurrentState,
+                 scene: PlanningScene) -> None:
+        self._context, self._parameters = context, context.parameters
+        self._log = context.node.get_logger()
         self._path_checks = PathChecks(state, scene, context)
         self._measured = context.joint_states
         self._robot: Robot | None = None
@@ -194,9 +194,8 @@ class MotionExecutor:
         if self._closing:
             raise RequestError(Status.PREEMPTED, 'the node is being stopped')
         if self._robot is None or request.robot.key != self._robot.key:
-            raise RequestError(
-                Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
-                'since the request')
+            raise RequestError(Status.INVALID_ROBOT_STATE,
+                               'the robot description has been replaced since the request')
         if request.stop_count != self.stop_count:
             raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                                'after the request for this motion')

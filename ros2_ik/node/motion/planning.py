@@ -4,20 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ros2_ik.core import (
-    Array,
-    Motion,
-    MotionLimits,
-    MotionState,
-    Status,
-    straight_motion,
-)
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Status, straight_motion
 from ros2_ik.core.errors import InvalidStateError, JointLimitError
-from ros2_ik.core.internals import LIMIT_ROUNDING
-from ros2_ik.messages.request_error import RequestError
+from ros2_ik.core.internals import LIMIT_ROUNDING, POINT_PERIOD
+from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.node.controllers.controller import position_bounds
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.controllers.trajectory_controller import POINT_PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution, MotionRequest
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.joint_states import JointStates
@@ -37,27 +29,22 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
     commanded = {name: value for name, value in request.joints.items()
                  if name not in robot.mimics}
     if not commanded:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint, or only '
-                           'mimic joints, which follow others')
+        raise invalid('the goal names no joint, or only mimic joints, which follow others')
     allowed = robot.group(group).joint_names if group else robot.joint_names
     goal = {}
     for name, value in commanded.items():
         joint = robot.joint(name)
         if not joint.is_scalar:
-            raise RequestError(
-                Status.INVALID_ROBOT_STATE,
-                f"the goal: joint '{name}' is {joint.kind}; valid: joints with one position")
+            raise RequestError(Status.INVALID_ROBOT_STATE, f"the goal: joint '{name}' is "
+                               f'{joint.kind}; valid: joints with one position')
         if not joint.lower - LIMIT_ROUNDING <= value <= joint.upper + LIMIT_ROUNDING:
-            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                               f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
-                               f'[{joint.lower:.6g}, {joint.upper:.6g}]')
+            raise invalid(f'the goal: {JointLimitError(name, value, joint.lower, joint.upper)}')
         if name in allowed and controllers.controllers_of([name]):
             goal[name] = float(value)
         elif measured.stale_reason([name]) or abs(measured.difference([name], value)) > tolerance:
             if name in allowed:
                 raise RequestError(Status.CONTROL_FAILED, controllers.no_controller_text([name]))
-            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
-                               f"'{group}', and not at its goal")
+            raise invalid(f"joint '{name}' is not in group '{group}', and not at its goal")
     return goal
 
 
@@ -94,13 +81,11 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     for joint, far in zip(execution.joints, np.abs(motion.goal - start), strict=True):
         most = execution.request.max_joint_change.get(joint, np.inf)
         if far > most:
-            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                               f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
-                               f'{most:g} (max_joint_change {far + 0.05:.2g} suffices)')
+            raise invalid(f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
+                          f'{most:g} (max_joint_change {far + 0.05:.2g} suffices)')
     if motion.duration > MAX_DURATION:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'the motion would take {motion.duration:.3g} s with velocity_scaling '
-                           f'{scaling:g}; maximum: {MAX_DURATION:g} s')
+        raise invalid(f'the motion would take {motion.duration:.3g} s with velocity_scaling '
+                      f'{scaling:g}; maximum: {MAX_DURATION:g} s')
     return motion
 
 
@@ -151,10 +136,8 @@ def checked_scaling(given: float, parameters: Parameters, kind: str = 'velocity'
     Raises RequestError if the scaling is out of range.
     """
     if given == 0:
-        default: float = getattr(parameters, f'{kind}_scaling')
-        return default
+        return float(getattr(parameters, f'{kind}_scaling'))
     if not MIN_SCALING <= given <= 1:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'{name} is {given:g}; valid: {MIN_SCALING:g} to 1, or 0 for the '
-                           "parameter's")
+        raise invalid(
+            f"{name} is {given:g}; valid: {MIN_SCALING:g} to 1, or 0 for the parameter's")
     return given

@@ -7,8 +7,8 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import Array, Configuration, Robot
-from ros2_ik.messages.frames import Reference, reference
+from ros2_ik.core import Array, Configuration
+from ros2_ik.messages.frames import reference, without_tf
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import invalid
 from ros2_ik.node.servo.follower import Command, Follower
@@ -63,7 +63,7 @@ def _joints(message: JointJog, follower: Follower) -> tuple[Array, float]:
     if len(message.displacements):
         raise invalid('displacements of joints are not supported; valid: velocities')
     if len(names) != len(velocities):
-        raise invalid(f'the jog has {len(names)} names and {len(velocities)} velocities')
+        raise invalid(f'velocities has length {len(velocities)}; valid: {len(names)}')
     joints, values = follower.request.joints, np.zeros(len(follower.request.joints))
     for name, velocity in zip(names, velocities, strict=True):
         if name not in follower.moved:
@@ -79,12 +79,8 @@ def _joints(message: JointJog, follower: Follower) -> tuple[Array, float]:
 
 def _frame(message: PoseStamped | TwistStamped, follower: Follower) -> pin.SE3:
     """Return the current pose of a message's frame in the root frame."""
-    robot = follower.robot
-    found = reference(robot, follower.scene, message.header.frame_id, _no_tf)
-    return found.placement(Configuration(robot, follower.q))
-
-
-def _no_tf(_: Robot, frame: str) -> Reference:
     # receiving TF would delay the servo's steps
-    raise LookupError('the servo follows commands in frames of the robot and of the scene, not of '
-                      'TF')
+    lookup = without_tf('the servo follows commands in frames of the robot and of the scene, not '
+                        'of TF')
+    found = reference(follower.robot, follower.scene, message.header.frame_id, lookup)
+    return found.placement(Configuration(follower.robot, follower.q))

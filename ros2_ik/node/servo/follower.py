@@ -27,6 +27,7 @@ from ros2_ik.core import (
     VelocityProgram,
     VelocityResult,
 )
+from ros2_ik.core.errors import counted
 from ros2_ik.node.servo.messages import SessionRequest
 
 FOLLOWS = 'follows'
@@ -77,11 +78,9 @@ class Follower:
     """
     Computes the motion of a `SessionRequest`'s joints step by step; starts at rest.
 
-    The joints follow the last command.
-
-    Without a valid command, the joints brake. They move away from approaching obstacles in any
-    case. The caller sets `q` and `v` of all other joints, which move at `v` during a step.
-    Commands may refer to frames of `scene`.
+    The joints follow the last command; without a valid command, they brake. They move away from
+    approaching obstacles in any case. The caller sets `q` and `v` of all other joints, which move
+    at `v` during a step. Commands may refer to frames of `scene`.
     """
 
     def __init__(self, request: SessionRequest) -> None:
@@ -171,8 +170,7 @@ class Follower:
             for program in (self._brake, self._follow):
                 program.set_scene(checker, owned=True)
 
-    def move_objects(self, poses: Mapping[str, pin.SE3],
-                     velocities: Mapping[str, Array]) -> None:
+    def move_objects(self, poses: Mapping[str, pin.SE3], velocities: Mapping[str, Array]) -> None:
         """Move world objects to poses in the root frame; replace all object velocities [m/s]."""
         for name, pose in poses.items():
             self.scene = self.scene.move(name, pose)
@@ -329,8 +327,8 @@ class Follower:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         # `lasting` can be True in mode twist only
         if self._under_six_dof and (value * self.request.dimensions)[3:].any():
-            return SINGULAR, (f'slow: {len(self.moved)} joints cannot turn the tip as commanded; '
-                              'control_dimensions can free other axes')
+            return SINGULAR, (f'slow: {counted(len(self.moved), "joint")} cannot turn the tip as '
+                              'commanded; control_dimensions can free other axes')
         # even a distant pair can slow the arm, for example a wall that approaches fast
         return slow_near if near else (NO_WARNING, 'slow: at the velocity limit of the tip')
 

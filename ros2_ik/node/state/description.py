@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
-from ros2_ik.core.errors import RobotDescriptionError
+from ros2_ik.core.errors import counted, RobotDescriptionError
 from ros2_ik.core.internals import join_first
 from ros2_ik.messages.request_error import RequestError
 
@@ -79,7 +79,8 @@ class Description:
             self.error = str(error)
             return
         self.error, self._used, self.robot = '', newest, robot
-        groups = ', '.join(robot.groups) or 'none'
-        self._log.info(f"robot '{robot.name}': {len(robot.joints)} joints, groups: {groups}")
+        groups = ', '.join(robot.groups) or ('none' if robot.srdf else 'unknown without an SRDF')
+        self._log.info(f"robot '{robot.name}': {counted(len(robot.joints), 'joint')}, "
+                       f'groups: {groups}')
         if robot.warnings:
             self._log.warning(join_first(robot.warnings))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 import numpy as np
 
 from ros2_ik.core import Array, Robot, Status
+from ros2_ik.core.errors import counted
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.state.motion_clock import MotionClock
 
@@ -180,8 +181,8 @@ class JointStates:
         if len(names) != len(positions):
             # a message with velocities only is valid
             if len(positions):
-                self._warn(f'a joint_states message with {len(names)} names and '
-                           f'{len(positions)} positions is ignored')
+                self._warn(f'a joint_states message with {counted(len(names), "name")} and '
+                           f'{counted(len(positions), "position")} is ignored')
             return
         _, stamp, received = Reading.of(None, message.header.stamp)
         factor = self.parameters.joint_state_speed

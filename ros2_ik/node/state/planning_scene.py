@@ -25,6 +25,7 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
+from ros2_ik.core.errors import counted
 from ros2_ik.core.internals import join_first
 from ros2_ik.messages.planning_scenes import changed_scene, copy_scene, SceneState, with_attached
 from ros2_ik.messages.request_error import error_context, invalid, RequestError
@@ -104,9 +105,9 @@ class GeometryBuilder:
         for text in geometry.warnings:
             self._log.warning(f'collision geometry: {text}')
         if meshes := geometry.without_parts:
-            self._log.info(f'computing convex parts of {len(meshes)} meshes of robot '
-                           f"'{robot.name}' in the background; until then distances are those of "
-                           'convex hulls')
+            self._log.info(f"computing convex parts of robot '{robot.name}' in the background, of "
+                           f'{counted(len(meshes), "mesh file")}; until then distances are those '
+                           'of convex hulls')
             # in another thread: sending the meshes may block until the new process has loaded
             self._executor.submit(start_process, _compute_parts, meshes).add_done_callback(
                 lambda started: started.exception() and self._log.error(
@@ -271,9 +272,9 @@ class PlanningScene:
 
     async def in_thread(self, call: Callable[[], T]) -> T:
         """Return the result of a function that is called in the second thread."""
-        future = await self._wait(lambda done: self._thread.submit(call).add_done_callback(done))
-        result: T = future.result()
-        return result
+        future: Future[T] = await self._wait(
+            lambda done: self._thread.submit(call).add_done_callback(done))
+        return future.result()
 
     def close(self) -> None:
         """Apply no further changes; `done` of queued changes is not called."""

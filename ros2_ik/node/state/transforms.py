@@ -100,8 +100,7 @@ class Transforms:
         return Reference(None, found.value)
 
     def _age(self, found: Reading) -> float:
-        age: float = (self._node.get_clock().now().nanoseconds - found.stamp) * 1e-9
-        return age
+        return float(self._node.get_clock().now().nanoseconds - found.stamp) * 1e-9
 
     def age_text(self, found: Reading) -> str:
         """Return the age of a transform in words."""

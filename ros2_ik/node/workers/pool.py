@@ -96,8 +96,7 @@ class Pool:
     def open_jobs(self) -> int:
         """Number of searches that wait for an answer."""
         with self._lock:
-            return sum(not job.ended for worker in self._workers
-                       for job in worker.jobs.values())
+            return sum(not job.ended for worker in self._workers for job in worker.jobs.values())
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str]) -> None:
         """Send a robot to all present and future workers; see `Worker.set_robot`."""

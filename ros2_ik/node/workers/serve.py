@@ -113,8 +113,7 @@ class Worker:
 
     # -- calls from the node --------------------------------------------------------------
 
-    def set_robot(self, key: str, pickled: bytes, meshes: str = 'exact',
-                  missing: str = 'refuse') -> None:
+    def set_robot(self, key: str, pickled: bytes, meshes: str, missing: str) -> None:
         """
         Replace the robot, to which searches refer by `key`.
 

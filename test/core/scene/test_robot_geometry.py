@@ -282,15 +282,16 @@ URDF_WITH_VISUALS = """<robot name="two"><material name="blue"><color rgba="0 0 
 def test_visual_element_has_shape_pose_and_named_colour():
     body = visual_geometry(Robot.from_urdf(URDF_WITH_VISUALS)).bodies[0]
     assert isinstance(body.shape, Box) and body.shape.size.tolist() == [1, 2, 3]
-    assert body.in_link.translation.tolist() == [0, 0, 1]
-    assert body.color == (0, 0, 1)
+    assert body.in_link.translation.tolist() == [0, 0, 1] and body.color == (0, 0, 1)
 
 
-def test_missing_visual_mesh_is_a_warning_and_replaced_by_the_collision_element():
-    visuals = visual_geometry(Robot.from_urdf(URDF_WITH_VISUALS))
+@pytest.mark.parametrize(('pattern', 'warnings'), [('', 1), ('<visual><geometry><mesh.*', 0)])
+def test_missing_visuals_are_replaced_by_collision_elements(pattern, warnings):
+    visuals = visual_geometry(Robot.from_urdf(re.sub(pattern, '', URDF_WITH_VISUALS)))
     assert [(body.link, body.shape.kind) for body in visuals.bodies] == [('base', 'box'),
                                                                          ('arm', 'box')]
-    assert "the mesh 'gone.stl' cannot be found" in visuals.warnings[0]
+    assert len(visuals.warnings) == warnings
+    assert all("the mesh 'gone.stl' cannot be found" in text for text in visuals.warnings)
 
 
 def test_visual_parts_have_the_colours_of_the_file():

@@ -18,12 +18,7 @@ from ros2_ik.core.errors import (
     UnknownNameError,
     UnknownObjectError,
 )
-from ros2_ik.core.scene import (
-    AttachedObject,
-    Scene,
-    SceneObject,
-    ShapeInstance as Part,
-)
+from ros2_ik.core.scene import AttachedObject, Scene, SceneObject, ShapeInstance as Part
 from ros2_ik.core.scene.shapes import Box, OcTree, Sphere
 
 BOX, BALL = Box([0.2, 0.3, 0.4]), Sphere(0.1)

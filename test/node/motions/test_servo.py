@@ -107,7 +107,7 @@ def test_malformed_servo_commands_are_reported_without_motion(servo):
             ('joint', 'joint_jog', repeated, 'named 2 times'),
             ('joint', 'joint_jog', JointJog(joint_names=['elbow'], velocities=[0.1]),
              "'elbow' is not moved by the servo"),
-            ('joint', 'joint_jog', JointJog(joint_names=['panda_joint1']), '1 names and 0 vel'),
+            ('joint', 'joint_jog', JointJog(joint_names=['panda_joint1']), 'has length 0; valid'),
             ('joint', 'joint_jog', JointJog(displacements=[0.1]), 'are not supported'),
             ('joint', 'twist', SIDEWAYS, "a command for mode 'twist' is ignored"),
             ('joint', 'joint_jog', JointJog(joint_names=['panda_joint1'], velocities=[1e300]),

@@ -136,16 +136,16 @@ MALFORMED = [     # fields beside a valid target, status, part of the message
     ({'targets': [target(frame='panda_link')]}, Status.FRAME_TRANSFORM_FAILURE,
      "did you mean 'panda_link"),
     ({'tips': ['panda_hand_tpc']}, LINK, "did you mean 'panda_hand_tcp'"),
-    ({'tips': [TIP, 'panda_link7']}, LINK, '2 tips but 1 targets'),
+    ({'tips': [TIP, 'panda_link7']}, LINK, '2 tips but 1 target;'),
     ({'targets': [target()] * 101}, GOAL, 'at most 100'),
-    ({'weights': [1.0]}, GOAL, '1 weights for 1 targets'),
+    ({'weights': [1.0]}, GOAL, '1 weight for 1 target;'),
     ({'group': 'amr'}, Status.INVALID_GROUP_NAME, "did you mean 'arm'"),
     ({'timeout': Duration(sec=2**31 - 1)}, GOAL, 'max_timeout allows 10 s'),
     ({'solver': 'kdl'}, GOAL, 'lm'),
     ({'solutions': 2**32 - 1}, GOAL, 'max_solutions allows 64'),
     ({'seed': robot_state({'panda_joint1': NAN})}, STATE, "joint 'panda_joint1' is at nan"),
     ({'seed': state_of(['panda_joint1'] * 2, [0.0, 1.0])}, STATE, 'named twice'),
-    ({'seed': state_of(['panda_joint1'], [])}, STATE, '1 names, 0 positions')]
+    ({'seed': state_of(['panda_joint1'], [])}, STATE, '1 name, 0 positions')]
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), MALFORMED,

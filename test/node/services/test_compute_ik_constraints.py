@@ -134,12 +134,14 @@ VALID = {'constraints': [height_above(0.3)], 'seed': robot_state(HOME)}
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
     ({'group': 'arm', 'moving_joints': ['panda_joint1']}, -15, "group 'arm' and moving_joints"),
-    ({'moving_joints': ['panda_jiont1']}, -16, "unknown joint 'panda_jiont1'"),
+    ({'moving_joints': ['panda_jiont1']}, -16, "moving_joints: unknown joint 'panda_jiont1'"),
     ({'locked_joints': ['panda_joint1'] * 201}, -16, 'locked_joints has length 201; at most 200'),
     ({'more_seeds': [robot_state(HOME), robot_state({'cup': 0.1})]}, -17,
      "more_seeds[1]: unknown joint 'cup'"),
     ({'joint_change_names': ['panda_joint1'], 'joint_changes': [-0.1]}, -16,
      "max_joint_change of 'panda_joint1'"),
+    ({'joint_change_names': ['cup'], 'joint_changes': [1.0]}, -16,
+     "max_joint_change: unknown joint 'cup'"),
     ({'joint_change_names': ['panda_joint1']}, -16, '1 joint_change_names but 0 joint_changes'),
 ])
 def test_malformed_fields_are_refused_by_name(client, fields, status, words):

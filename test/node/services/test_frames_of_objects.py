@@ -4,16 +4,7 @@ from moveit_msgs.msg import CollisionObject
 from node_harness import matrix, robot_state, stamped, values
 import numpy as np
 import pytest
-from scene_harness import (
-    applied,
-    attached,
-    box,
-    change,
-    diff,
-    HOME,
-    pose,
-    state_holding,
-)
+from scene_harness import applied, attached, box, change, diff, HOME, pose, state_holding
 
 from ros2_ik.messages.constraints import function_message
 from ros2_ik.msg import Bounds, Status

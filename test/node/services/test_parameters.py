@@ -8,6 +8,7 @@ import pytest
 from rcl_interfaces.srv import DescribeParameters, ListParameters
 
 from ros2_ik.msg import Status
+from ros2_ik.node.controllers.robot_controllers import KINDS
 from ros2_ik.node.parameters import controller_specs, joint_limit_specs, ParameterError, PARAMETERS
 
 TIP = 'panda_hand_tcp'
@@ -86,11 +87,11 @@ def test_integer_is_accepted_for_a_float():
     (['a', 'a'], "controllers has 'a' twice")])
 def test_malformed_controller_names_are_refused(names, words):
     with pytest.raises(ParameterError, match=words):
-        list(controller_specs(names))
+        list(controller_specs(names, ()))
 
 
 @pytest.mark.parametrize(('spec', 'value', 'words'), [
-    (next(controller_specs(['a'])), 'telepathy', "a.kind is 'telepathy'; valid: "
+    (next(controller_specs(['a'], KINDS)), 'telepathy', "a.kind is 'telepathy'; valid: "
      'follow_joint_trajectory, joint_state, joint_trajectory, position'),
     (next(joint_limit_specs(['joint_limits.a.max_velocity'])), -1.0,
      'joint_limits.a.max_velocity is -1')], ids=['kind', 'limit'])
