@@ -83,7 +83,9 @@ def make_all(context: LaunchContext) -> list[Action]:
     node = GroupAction([IncludeLaunchDescription(source, launch_arguments=arguments.items())])
     sim = {'use_sim_time': LaunchConfiguration('use_sim_time').perform(context).lower() == 'true'}
     shown = LaunchConfiguration('rviz').perform(context).lower() == 'true'
-    return [*(ros2_control if real else mock)(robot, namespace, sim), node,
+    # The node first: launch leaves processes behind if Ctrl-C comes after their actions, but while
+    # ik.launch.py still loads the robot.
+    return [node, *(ros2_control if real else mock)(robot, namespace, sim),
             *(rviz(robot, namespace, sim) if shown else ())]
 
 

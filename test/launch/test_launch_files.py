@@ -110,7 +110,7 @@ def test_demo_launch_starts_the_mock_robot():
     (package, program, arguments), = node_commands(context, actions)
     assert (package, program) == ('ros2_ik', 'mock_robot')
     assert arguments[:2] == ['--robot', 'ur5']
-    arguments = include_arguments(actions[-1])
+    arguments = include_arguments(actions[0])
     assert arguments['robot'] == arguments['controllers'] == 'ur5'
 
 
@@ -120,9 +120,9 @@ def test_use_sim_time_is_passed_to_all_nodes(value):
     assert parameters(context, node) == {'use_sim_time': True}
     context, actions = call_function('demo.launch.py', 'make_all', robot='ur5', control='mock',
                                      use_sim_time=value)
-    assert parameters(context, actions[0]) == {'use_sim_time': True}
-    assert actions[-1].__class__.__name__ == 'GroupAction'
-    use_sim_time = include_arguments(actions[-1])['use_sim_time']
+    assert parameters(context, actions[1]) == {'use_sim_time': True}
+    assert actions[0].__class__.__name__ == 'GroupAction'
+    use_sim_time = include_arguments(actions[0])['use_sim_time']
     assert use_sim_time.perform(context) == value
 
 
@@ -141,15 +141,15 @@ def test_demo_launch_starts_ros2_control(monkeypatch):
     monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')
     context, actions = call_function('demo.launch.py', 'make_all', robot='panda',
                                      control='ros2_control')
-    nodes = {program: arguments for _, program, arguments in node_commands(context, actions[:2])}
+    nodes = {program: arguments for _, program, arguments in node_commands(context, actions[1:3])}
     assert set(nodes) == {'robot_state_publisher', 'ros2_control_node'}
-    assert '<ros2_control' in parameters(context, actions[0])['robot_description']
+    assert '<ros2_control' in parameters(context, actions[1])['robot_description']
     yaml = str(LAUNCH.parent / 'config' / 'controllers' / 'panda.yaml')
-    spawners = [arguments for _, program, arguments in node_commands(context, actions[2:])]
+    spawners = [arguments for _, program, arguments in node_commands(context, actions[3:])]
     assert [arguments[:arguments.index(yaml) + 1] for arguments in spawners] == [
         ['joint_state_broadcaster', 'arm_controller', 'hand_controller', '--param-file', yaml],
         ['arm_position_controller', '--inactive', '--param-file', yaml]]
-    arguments = include_arguments(actions[-1])
+    arguments = include_arguments(actions[0])
     assert arguments['robot'] == arguments['controllers'] == 'panda'
 
 
