@@ -1,5 +1,6 @@
 """The mock robot: topics, TF, faults, position controller, joint_command, end and docs page."""
 
+from contextlib import suppress
 import math
 from pathlib import Path
 import re
@@ -54,6 +55,8 @@ def test_descriptions_and_states_of_a_robot_at_home_are_published(tmp_path, robo
         texts, states = receive_descriptions(mock)    # a late subscription
         while mock.process.poll() is None:    # launch repeats Ctrl-C
             mock.process.send_signal(signal_number)
+            with suppress(subprocess.TimeoutExpired):
+                mock.process.wait(0.005)
         assert mock.process.returncode == 0
     urdf = ElementTree.fromstring(texts['robot_description'])
     moving = {j.get('name'): j for j in urdf.findall('joint') if j.get('type') != 'fixed'}

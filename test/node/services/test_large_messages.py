@@ -98,7 +98,7 @@ def apply_async(client, scene):
     return service.call_async(ApplyPlanningScene.Request(scene=scene))
 
 
-@pytest.mark.parametrize('item', [boxes('many', 990), wavy(150)], ids=['990 boxes', 'mesh'])
+@pytest.mark.parametrize('item', [boxes('many', 990), wavy(250)], ids=['990 boxes', 'mesh'])
 def test_requests_are_answered_while_a_large_scene_is_prepared(client, panda, item):
     target, statuses = reachable(panda, TIP, 1), []
     future = apply_async(client, diff(item))
