@@ -89,7 +89,7 @@ def _plane(message: PlaneMessage, *_: object) -> Shape:
 # -- octomaps --------------------------------------------------------------------------------
 
 DEPTH = 16                      # levels of octomap's trees
-MAX_CELLS = 2_000_000           # number of occupied cells
+MAX_CELLS = 2_000_000           # maximum number of occupied cells
 OCCUPIED, INNER = 2, 3          # states of a child node in the binary format
 Cell = tuple[int, int, int]     # a node's corner with the lowest coordinates [cells]
 

@@ -112,7 +112,7 @@ def _distance_request() -> coal.DistanceRequest:
     Return a distance request with a fixed initial guess, which makes results reproducible.
 
     Without a guess in the request, coal 3.0 starts at the vertices where the previous query ended,
-    which changes the last digits of distances, and normals by up to 1e-4. With coal's default
+    which changes distances in their last digits, and normals by up to 1e-4. With coal's default
     tolerances, distances of round shapes are off by up to 5e-4 m.
     """
     request = coal.DistanceRequest()

@@ -37,10 +37,10 @@ def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
     Return phi, phi x and phi y, each followed by its gradient w.r.t. the unit vector u.
 
     phi is the angle in [0, pi] between u and the axis; its gradient is a unit vector perpendicular
-    to u. `one` and `two` are the `orthonormal_complement` of the axis. x one + y two is the unit
-    vector along u's component perpendicular to the axis, and equals `one` if that component is
-    zero. The vector phi (x, y) is zero only if u is parallel to the axis, and is smooth there; if
-    u is antiparallel, the vector has length pi.
+    to u. `one` and `two` are the `orthonormal_complement` of the axis. x and y are the components
+    along `one` and `two` of the unit vector along u's component perpendicular to the axis; they
+    are 1 and 0 if u is along the axis. The vector phi (x, y) is zero only if u is parallel to the
+    axis, and is smooth there; if u is antiparallel, the vector has length pi.
     """
     # components of u along one, two and the axis
     x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)

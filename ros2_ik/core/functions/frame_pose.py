@@ -113,7 +113,7 @@ class FrameOrientation(FormedFunction):
     """
     The rotation from a reference to a frame, as a vector, an angle, a chord or Euler angles.
 
-    With R = R_relative_frame, R* the reference, theta and n the angle and axis of R*^T R offset:
+    R = R_relative_frame; R* is the reference; theta and n are angle and axis of R*^T R `offset`:
 
         vector  theta n                 rx ry rz [rad] along the reference's axes
         angle   theta                   in [0, pi] [rad]

@@ -48,8 +48,8 @@ class FramePosition(RelativeFunction):
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # f_i = sum_j a_ij . p_j - b_i, with points p_j and directions a_ij in the axes of frame A;
-        # parameters: m, n, points (3 n), b (m), a (3 m n)
+        # f_i = sum_j a_ij . p_j - b_i, where p_j are the coordinates of the points in frame A;
+        # parameters: m, n, the points in frame B (3 n), b (m), a in frame A (3 m n)
         count, points = int(parameters[0]), int(parameters[1])
         for i in range(count):
             total, forces, moments = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

@@ -19,7 +19,7 @@ add_source(lambda: None)    # this file: its numbers are compiled into the loops
  RATE,                          # target of the rate [units of f/s]
  GAIN,                          # fraction of an error corrected, or of a gap closed, per step
  WEIGHT,                        # weight in the cost
- DAMPING,                       # damping of the limb per weighted squared step of the task
+ DAMPING,                       # damping of the limb: DAMPING * WEIGHT * (task's step)^2
  LIMB,                          # number of the limb that the task moves
  LOWER,                         # lower bound of the value [units of f]
  UPPER,                         # upper bound of the value [units of f]

@@ -28,9 +28,9 @@ MAX_SAMPLE_STEP = 1.0
 STEP_BISECTIONS = 10
 # error at which `lm` descents end [m, rad]; larger errors make the spline of the results jerky
 SOLUTION_TOLERANCE = 1e-9
-# distance kept from joint limits [rad, m]: the spline overshoots its points by up to 2e-3, and a
-# braking motion overshoots a point where a joint reverses (at full acceleration by up to 7e-3 in
-# most simulated stops, and by 14e-3 in one of 5,000)
+# distance kept from joint limits [rad, m]. The spline overshoots its points by up to 2e-3. A
+# braking motion overshoots a point where a joint reverses: at full acceleration by up to 7e-3 in
+# most simulated stops, but by 14e-3 in one of 5,000.
 LIMIT_MARGIN = 1e-2
 # iteration limit of a search at one pose, which may have several configurations (UR5: eight)
 ITERATIONS = 2000

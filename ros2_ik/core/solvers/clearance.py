@@ -32,7 +32,7 @@ STEP_LENGTH = 0.5
 MAX_STEPS = 30
 # maximum number of iterations that correct the target errors after a step
 CORRECTION_ITERATIONS = 6
-# a self-motion is skipped if all joints are within this distance of a visited solution [rad, m]
+# no self-motion starts within this distance, in each joint, of a visited solution [rad, m]
 VISITED_DISTANCE = 0.1
 
 

@@ -175,8 +175,8 @@ def _outside_limits(search: 'Search') -> str:
     return f'; outside the limits in the seed: {names}{more}' if found else ''
 
 
-# functions of a search and a candidate that compute the fields of a solution; the other fields
-# are attributes of the search
+# fields of a solution that are functions of the search and a candidate; `_message` computes the
+# message, and the other lazy fields are attributes of the search
 _FIELDS: dict[str, Callable[[Any, Any], object]] = {
     'best_joints': lambda search, one: search.problem.robot.to_joints(one.attempt.q,
                                                                       include_mimic=True),

@@ -45,7 +45,7 @@ class Stream(Controller):
                                 self.context.parameters.command_period)
 
     def _on_message(self, message: FromServo) -> None:
-        # the process has ended: `release` starts another one, and `_open` creates a player in it
+        # the process has ended: `release` starts a new process, and `_open` makes a player in it
         if message is None:
             self.release("the servo's process has died: the joints stopped at their last command")
             self._open()

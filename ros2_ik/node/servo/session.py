@@ -248,9 +248,9 @@ class Session:
                                           for at, position, velocity in recent]))
 
     def _repeat(self, topic: CommandTopic) -> None:
-        """Publish the last trajectory again, after an update of a slowed controller."""
-        # A slowed controller samples a trajectory at the current time in its first update only. In
-        # later updates it would lag behind, and catch up when it receives the next trajectory.
+        """Publish the last trajectory again, after a report of a slowed controller."""
+        # A slowed controller samples a trajectory at the current time in its first cycle only. In
+        # later cycles it would lag behind, and catch up when it receives the next trajectory.
         end = min(self._stepped_at + 2 * self.dt, self._moved_at + SERVO_HOLD_TIME)
         if not (self.finished or self.fault) and time.monotonic() < end:
             topic.repeat()

@@ -73,7 +73,7 @@ class GeometryBuilder:
 
     @property
     def is_pending(self) -> bool:
-        """True in the first GEOMETRY_TIMEOUT seconds of the creation, while requests wait."""
+        """True in the first GEOMETRY_TIMEOUT seconds of the creation, in which requests wait."""
         return self.is_building and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
     def checker(self) -> CollisionChecker:
