@@ -198,10 +198,11 @@ def test_switching_off_during_the_start_keeps_the_servo_off(client, servo):
     ('nan_joint', 'panda_finger_joint1', "of joint 'panda_finger_joint1'")])
 def test_missing_or_invalid_joint_states_switch_the_servo_off(servo, mock, fault, value, words):
     servo.on('twist')
-    status_count, since = len(servo.statuses), len(servo.record)
+    status_count = len(servo.statuses)
     with servo.commanding('twist', SIDEWAYS):
         wait_for_motion(servo)
         mock.set(fault, value)
+        since = len(servo.record) - 1    # the last reading, if the fault stops joint_states
         try:
             eventually(lambda: servo.reported(status_count, words), words)
             eventually(lambda: servo.statuses[-1].mode == 'off', 'mode off')
