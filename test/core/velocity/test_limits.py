@@ -134,7 +134,8 @@ def program_of(robot, *tasks, **options):
     (lambda r: program_of(r, Task(FramePosition(TIP), None, velocity='previous')),
      "'previous' is for joints, not for"),
     (lambda r: program_of(r, frame_task(TIP), twist_task(TIP)), f"2 tasks have the name '{TIP}'"),
-    (lambda r: program_of(r, posture_task(r.neutral)).set_target('x', 0), "'x'; valid: 'posture'"),
+    (lambda r: program_of(r, posture_task(r.neutral)).set_target('x', 0),
+     "unknown task 'x'; valid: 'posture'"),
     (lambda r: program_of(r, posture_task(np.zeros(8))).set_target('posture', velocity=[1, 2]),
      'velocity of posture must be one number or 8'),
     (lambda r: program_of(r).step(np.full(8, np.nan)), 'q must be 8 finite')])
