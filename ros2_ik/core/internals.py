@@ -22,7 +22,7 @@ __all__ = [
     'braking_motion', 'braking_on_path', 'stopped_within', 'LIMIT_ROUNDING', 'PathCollision',
     'PathCollisionCheck', 'PathOptions', 'PATH_OPTIONS', 'PathSearch', 'TimedPath', 'ALL_AXES',
     'largest_change', 'TargetError', 'default_group', 'default_tip', 'Defaults', 'group_tips',
-    'IKRequest', 'POINT_PERIOD',
-    'prepare', 'World', 'GeometryElement', 'OCTOMAP', 'ShapeInstance', 'visual_elements',
-    'visual_geometry', 'shape_kinds', 'Search', 'pack', 'unpack', 'read_yaml', 'join_first',
+    'IKRequest', 'POINT_PERIOD', 'prepare', 'World', 'GeometryElement', 'OCTOMAP',
+    'ShapeInstance', 'visual_elements', 'visual_geometry', 'shape_kinds', 'Search', 'pack',
+    'unpack', 'read_yaml', 'join_first',
 ]

@@ -60,6 +60,7 @@ class BoundTask:
     def set_gain(self, gain: float | None, gain_per_second: float | None) -> None:
         """Replace the gain; see `VelocityProgram.set_gain`."""
         self._check_target()
+        gain = 1.0 if gain is None and gain_per_second is None else gain
         self._rows[GAIN, self.row_slice] = step_gain(gain, gain_per_second, self.name, self._dt)
 
     def follow(self, velocity: Array) -> None:

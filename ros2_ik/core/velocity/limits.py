@@ -159,7 +159,8 @@ class Barrier:
         self.name = self.bounds.name
         if np.isinf([*np.ravel(self.bounds.lower), *np.ravel(self.bounds.upper)]).all():
             raise InvalidConstraintError(f"barrier '{self.name}' has no finite bound")
-        self.gain, self.gain_per_second = gain, gain_per_second
+        self.gain = 0.8 if gain is None and gain_per_second is None else gain
+        self.gain_per_second = gain_per_second
         self.gain_in_step(1.0)
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
@@ -182,7 +183,7 @@ class Barrier:
 
     def gain_in_step(self, dt: float) -> float:
         """Return the fraction of the distance to a bound that a step of `dt` [s] may cover."""
-        return step_gain(self.gain, self.gain_per_second, self.name, dt, default=0.8)
+        return step_gain(self.gain, self.gain_per_second, self.name, dt)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}('{self.name}')"

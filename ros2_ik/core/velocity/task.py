@@ -17,8 +17,7 @@ from ros2_ik.core.robot import Robot
 PREVIOUS = 'previous'   # value of Task's `velocity`: the velocity of the last step
 
 
-def step_gain(gain: float | None, rate: float | None, name: str, dt: float = 1.0,
-              default: float = 1.0) -> float:
+def step_gain(gain: float | None, rate: float | None, name: str, dt: float = 1.0) -> float:
     """
     Return the fraction, in (0, 1], of an error that a step of `dt` [s] removes.
 
@@ -27,14 +26,14 @@ def step_gain(gain: float | None, rate: float | None, name: str, dt: float = 1.0
     """
     if gain is not None and rate is not None:
         raise InvalidOptionError(f'{name} has gain and gain_per_second; valid: one of the two')
-    gain = default if gain is None else gain
     if rate is not None:
         # exponential decay, which does not depend on the length of the steps
         return -math.expm1(-dt * positive(rate, f'gain_per_second of {name}', InvalidOptionError))
-    if positive(gain, f'gain of {name}', InvalidOptionError) > 1:
+    fraction = positive(gain, f'gain of {name}', InvalidOptionError)
+    if fraction > 1:
         raise InvalidOptionError(f'gain of {name} must be in (0, 1], not {gain!r}; for a rate use '
                                  'gain_per_second')
-    return float(gain)
+    return fraction
 
 
 class Task:
@@ -75,8 +74,9 @@ class Task:
                                     f'velocity of {self.name}', InvalidTargetError,
                                     count=len(function.labels))
         self.weight = checked_weight(weight, self.name)
-        self.gain, self.gain_per_second = gain, gain_per_second
-        step_gain(gain, gain_per_second, self.name)
+        self.gain = 1.0 if gain is None and gain_per_second is None else gain
+        self.gain_per_second = gain_per_second
+        step_gain(self.gain, gain_per_second, self.name)
         self.lm_damping = non_negative(lm_damping, f'lm_damping of {self.name}',
                                        InvalidOptionError)
         self.priority = whole(priority, f'priority of {self.name}', InvalidOptionError, lower=0)

@@ -96,11 +96,10 @@ def test_tool_speed_stays_within_its_cartesian_limit(panda):
     q = panda.neutral.copy()
     q[3], q[5] = -1.5, 1.5
     at = Configuration(panda, q).transform(TIP).copy()
-    T = at.copy()
+    T, fastest = at.copy(), 0.0
     T[:3, 3] += [0.3, 0, -0.2]
     program = VelocityProgram(panda, [frame_task(TIP, T)], 0.01, limits=[
         ConfigurationLimit(), VelocityLimit(), CartesianVelocityLimit(TIP, linear=0.1)])
-    fastest = 0.0
     for _ in range(100):
         step = program.step(q)
         after = Configuration(panda, step.q).transform(TIP)
@@ -117,6 +116,7 @@ def program_of(robot, *tasks, **options):
 @pytest.mark.parametrize('call, text', [
     (lambda r: VelocityProgram(r, [], np.nan), 'dt must be a positive'),
     (lambda r: ConfigurationLimit(1.5), r'\(0, 1\]'),
+    (lambda r: ConfigurationLimit(None), 'gain of the configuration limit must be a positive'),
     (lambda r: program_of(r, limits=[VelocityLimit([1.0, 2.0])]), 'one number or 8'),
     (lambda r: program_of(r, limits=[VelocityLimit(-1.0)]), 'negative'),
     (lambda r: program_of(r, limits=[3]), 'unknown limit 3; valid:'),
