@@ -228,16 +228,7 @@ class JointTrajectoryController(Controller):
             near_time = nearest_time(motion, measured.position, min(time, motion.duration))
             nearest = motion.at(near_time)
         follows = measured is None or self._follows()
-        if measured is None or follows:
-            # the controller may start from any state commanded in the last TYPICAL_DELAY seconds,
-            # or until it receives the braking trajectory
-            at = self.commanded(now - TYPICAL_DELAY / 2)
-            others = [self.commanded(moment) for moment in np.linspace(
-                now - TYPICAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
-            # without this state, an arm that sags below its commands would jump at the end
-            if measured:
-                reversible = [nearest._replace(position=measured.position)]
-        else:
+        if measured and not follows:
             at, speed = measured, float(np.linalg.norm(measured.velocity))
             # the joints move on until the controller receives the message
             others = [at._replace(position=at.position + self.receive_delay * at.velocity)]
@@ -248,6 +239,15 @@ class JointTrajectoryController(Controller):
                 others.append(nearest)
             else:
                 rate, reversible = 0.0, [self.commanded(now)]
+        else:
+            # the controller may start from any state commanded in the last TYPICAL_DELAY seconds,
+            # or until it receives the braking trajectory
+            at = self.commanded(now - TYPICAL_DELAY / 2)
+            others = [self.commanded(moment) for moment in np.linspace(
+                now - TYPICAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
+            # without this state, an arm that sags below its commands would jump at the end
+            if measured:
+                reversible = [nearest._replace(position=measured.position)]
         return *braked(motion, time, at, within, others, reversible, rate), follows
 
     def braking_time(self, within: BrakingLimits) -> float:
