@@ -264,7 +264,8 @@ def test_arm_may_be_ahead_by_the_time_of_a_late_response(jtc_arm, response, foll
     assert execution.supervise() is None and bool(execution.reason) is not follows
 
 
-def test_blocked_joint_is_detected_after_200_mrad_and_300_ms(arm):
+def test_blocked_joint_is_detected_after_200_mrad_and_300_ms(jtc_arm):
+    arm, jtc_arm.parameters['max_tracking_error'] = jtc_arm, 0.2
     execution = arm.start_motion(2.5)
     arm.run(0.6)
     x, begin = arm.controller.commanded(arm.now).position[0], arm.now
@@ -529,17 +530,18 @@ def test_stream_fails_at_its_last_command_after_a_pause_of_its_process(streamed,
     assert 'too busy to send commands for' in outcome.message
 
 
-def test_stream_ends_when_a_subscriber_joins_while_the_joint_is_left_behind(streamed):
-    """Past defect: a controller that was restarted during a motion jumped to its command."""
-    streamed.start_motion(2.5)
-    while not streamed.sent or streamed.sent[-1] < 0.1:
+@pytest.mark.parametrize('stops', [0.0, 1.0])
+def test_stream_ends_soon_if_the_joint_stands_still(streamed, stops):
+    """Past defect: a controller that restarted jumped to the commanded position."""
+    execution = streamed.start_motion(2.5)
+    streamed.run(stops)
+    at = execution.motion.at(stops).position[0]
+    for _ in range(100):
         streamed.now += PERIOD
         streamed.tick()
-        streamed.receive(0.0)
-    sent = len(streamed.sent)
-    streamed.context.node.subscribers += 1
-    streamed.tick()
-    assert len(streamed.sent) == sent and 'subscriber' in streamed.controller.failure
+        streamed.receive(at)
+    assert 'do not follow' in streamed.controller.failure
+    assert streamed.sent[-1] - at < 0.36 * MAX_VELOCITY
 
 
 @pytest.mark.parametrize('late', [0.0, 0.03])

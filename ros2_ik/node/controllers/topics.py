@@ -15,8 +15,6 @@ from rclpy.serialization import deserialize_message, serialize_message
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_IN_TRANSIT = 100   # own messages that have been published, but not received back
 CONNECTION_TIME = 4.0   # from the start of a process, for DDS to find all subscribers [s]
-# time from a controller's subscription until it has become active, and follows commands [s]
-JOIN_TIME = 1.0
 READ_PERIOD = 0.05     # between two reports that are read; up to 1,000/s are received [s]
 MIN_SPEED_SCALING = 1e-3   # minimum speed scaling; a smaller factor counts as 0
 
@@ -46,7 +44,6 @@ class CommandTopic:
         self.name = self._publisher.topic_name
         self._own = deque[bytes](maxlen=MAX_IN_TRANSIT)   # serialized
         self._last = b''
-        self.forget_joins()
         self._own_subscriptions = context.own_subscriptions
         self._connected_at, self._is_connected = context.connected_at, False
         self._own_subscriptions[self.name] += 1
@@ -96,17 +93,6 @@ class CommandTopic:
                 return f'subscribers of {self.name} are still being discovered'
         count = self._publisher.get_subscription_count() - self._own_subscriptions[self.name]
         return '' if count > others else f'no subscriber on {self.name}'
-
-    def forget_joins(self) -> None:
-        """Let `has_new_subscriber` ignore the present subscribers."""
-        self._count, self._joined_at = self._publisher.get_subscription_count(), -math.inf
-
-    def has_new_subscriber(self) -> bool:
-        """Return whether a subscriber has joined in the last JOIN_TIME seconds."""
-        before, self._count = self._count, self._publisher.get_subscription_count()
-        if self._count > before:
-            self._joined_at = time.monotonic()
-        return time.monotonic() < self._joined_at + JOIN_TIME
 
     def close(self) -> None:
         """Destroy publisher and subscription."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ros2_ik.core import Array, MotionState
+from ros2_ik.core import Array, Motion, MotionState
 from ros2_ik.node.controllers.controller import MAX_DELAY, MAX_LEAD
 from ros2_ik.node.state.joint_states import JointStates, NOISE
 
@@ -56,8 +56,15 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     return Tracking(float(delays[k] + parts[part] * DELAY_STEP), float(worst[k, part]), error)
 
 
-def is_left_behind(joints: Sequence[str], commanded: Array, measured: JointStates) -> bool:
-    """Return whether joints are at rest away from the commanded positions (n,)."""
-    return (all(measured.get(joint) for joint in joints)
-            and measured.rest_time(joints) >= MAX_DELAY
-            and bool(np.abs(measured.difference(joints, commanded)).max() > NOISE))
+def stand_still(motion: Motion, start_time: float, measured: JointStates) -> bool:
+    """
+    Return whether joints at rest have ignored all commands but those of the last MAX_DELAY.
+
+    `start_time` is the start of the motion on the motion clock [s].
+    """
+    joints = motion.joints
+    if not all(measured.get(joint) for joint in joints):
+        return False
+    time, rest = measured.oldest_time(joints) - start_time, measured.rest_time(joints)
+    ignored = motion.at(time - MAX_DELAY).position - motion.at(time - rest).position
+    return rest > MAX_DELAY and bool(np.abs(ignored).max() > NOISE)

@@ -7,13 +7,12 @@ from types import SimpleNamespace
 from ros2_ik.core import Array, Motion
 from ros2_ik.node.controllers.controller import braked, BrakingLimits
 from ros2_ik.node.controllers.topics import CommandTopic
-from ros2_ik.node.motion.tracking import is_left_behind
+from ros2_ik.node.motion.tracking import stand_still
 from ros2_ik.node.servo.messages import Knot, PlayerState, ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
 STREAM_HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
 MAX_PAUSE = 0.1     # between two ticks; after a longer pause, the joints have stopped [s]
-JOINED = 'the joints do not move, and a subscriber has just appeared on'
 MAX_PERIODS = 2     # time between ticks above which the motion is delayed [periods]
 
 
@@ -45,7 +44,6 @@ class Player:
         self._output = output
         self._motion = Motion.spline(output.joints, times, positions, velocities, is_curved)
         self._time, self._now, self._ticked_at = 0.0, self._clock.now(), time.monotonic()
-        self._topic.forget_joins()
 
     def brake(self, within: BrakingLimits) -> None:
         """Brake from the last command, within limits."""
@@ -75,10 +73,9 @@ class Player:
         # a shorter pause or a clock jump delays the motion, so that no limit is exceeded
         self._time += min(step, period * (MAX_PERIODS if pause <= MAX_PERIODS * period else 1))
         stamp, at = self._node.get_clock().now().nanoseconds, motion.at(self._time)
-        # a controller that has missed the start of the motion would jump to this command
-        if self._topic.has_new_subscriber() and is_left_behind(
-                motion.joints, at.position, self._measured):
-            self.abort(f'{JOINED} {self._topic.name}')
+        # a controller that starts only now would jump to this command
+        if stand_still(motion, now - self._time, self._measured):
+            self.abort(f'the joints do not follow commands on {self._topic.name}')
             return
         self._topic.publish(self._output.message([Knot(stamp, *at[:2])]))
 

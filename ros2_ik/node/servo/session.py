@@ -14,10 +14,10 @@ import pinocchio as pin
 from ros2_ik.core import MotionState, Scene
 from ros2_ik.node.controllers.controller import MAX_DELAY, position_bounds
 from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling
-from ros2_ik.node.motion.tracking import is_left_behind, tracking
+from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import Knot, ServoOutput, WAITS
-from ros2_ik.node.servo.player import JOINED, MAX_PAUSE
+from ros2_ik.node.servo.player import MAX_PAUSE
 from ros2_ik.node.servo.velocities import ObjectVelocities
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -230,12 +230,6 @@ class Session:
         knots, rest = list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.q_indices], follower.v[follower.v_indices])
         for (output, topic), chosen in zip(self._outputs, self._columns, strict=True):
-            # a controller that has missed earlier commands would jump to this one
-            if topic.has_new_subscriber() and is_left_behind(
-                    output.joints, last.position[chosen], self._measured):
-                self.abort(f'{JOINED} {topic.name}')
-                return
-        for (output, topic), chosen in zip(self._outputs, self._columns, strict=True):
             recent = [last]
             if output.ahead:
                 # start at the last knot that is at least ahead / 2 older than the current step
@@ -275,9 +269,6 @@ class Session:
             self.end(reason)
             self.finished = self.finished or bool(self.fault)
             return
-        if self.fault == WAITS:
-            for _, topic in self._outputs:
-                topic.forget_joins()
         self.fault = ''
         if steady <= self._moved_at + SERVO_HOLD_TIME or self._hold_pending:
             self._check_tracking(steady)
