@@ -59,7 +59,7 @@ class IKNode(Node):
         clock = MotionClock(self)
         joint_states = self._joint_states = JointStates(
             self, self.resolve_topic_name('joint_states'), parameters, clock)
-        state = CurrentState(parameters, joint_states, transforms, log)
+        state = CurrentState(parameters, joint_states)
         self._scene = PlanningScene(parameters, state, transforms, log,
                                     lambda start: self.executor.create_task(start), self._wait)
         self._servo_process = ServoProcess(self)

@@ -94,13 +94,9 @@ PARAMETERS = (
     Spec('robot_description_semantic', '',
          'SRDF of the robot. The topic robot_description_semantic is read as well.',
          read_only=True),
-    Spec('root_joint', 'fixed', 'Joint between the world and the root link.',
+    Spec('root_joint', 'fixed', 'Joint between the world and the root link. Requests must have '
+         'the pose of a planar or freeflyer base; the node does not move such robots.',
          choices=('fixed', 'planar', 'freeflyer'), read_only=True),
-    Spec('base_source', 'parameter',
-         'Source of the pose of a planar or freeflyer base if the request has none: parameter '
-         '(base_pose) or tf.', choices=('parameter', 'tf'), read_only=True),
-    Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
-         "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm', -1e6, 1e6),
     Spec('tf_timeout', 0.5, 'Maximum age of a TF transform in requests and for scene objects; '
          'older transforms are refused. Transforms of /tf_static have no age. 0: no maximum.',
          's', 0, 1e6),
@@ -318,7 +314,4 @@ def _conflict(values: dict[str, Any]) -> str | None:
     if values['default_timeout'] > values['max_timeout']:
         return (f"default_timeout, {values['default_timeout']:g} s, is above max_timeout, "
                 f"{values['max_timeout']:g} s")
-    quaternion = values['base_pose'][3:]
-    if abs(math.hypot(*quaternion) - 1) > 1e-2:
-        return f'base_pose: the quaternion {quaternion} does not have norm 1'
     return None

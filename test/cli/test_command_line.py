@@ -80,7 +80,7 @@ def test_answer_is_printed_as_text_and_json(capsys, success):
 
 ROOT = Path(__file__).parents[2]
 ROS_MODULES = (
-    'rclpy builtin_interfaces diagnostic_msgs geometry_msgs moveit_msgs rcl_interfaces '
+    'rclpy builtin_interfaces geometry_msgs moveit_msgs rcl_interfaces '
     'sensor_msgs std_msgs std_srvs trajectory_msgs visualization_msgs ros2_ik.msg '
     'ros2_ik.srv ros2_ik.action')
 TRAY = ROOT / 'examples/ros/upright_tray.yaml'

@@ -23,7 +23,7 @@ def robot(client, start_shared_node):
     client.publish('robot_description_semantic', String(data=robot.srdf), latched=True)
     client.publish('robot_description', String(data=robot.urdf), latched=True)
     # the SRDF may arrive after the URDF
-    eventually(lambda: 'world' in client.fk(links=['base']).message and client.ik(
+    eventually(lambda: 'is needed' in client.fk(links=['base']).message and client.ik(
         group='arm').status != Status.INVALID_GROUP_NAME, 'the free base, and its groups')
     return robot
 
@@ -38,13 +38,26 @@ def target(robot, base):
     return stamped(Configuration(robot, {**HOME, robot.joints[0].name: base}).transform('hand'))
 
 
-def test_base_pose_of_the_seed_is_kept(client, robot):
-    base = base_pose(0.3)
+def state_with_base(name, base):
+    """Return the arm's home state with a base pose."""
     state = robot_state(HOME)
     x, y, z, qx, qy, qz, qw = base
-    state.multi_dof_joint_state.joint_names = [robot.joints[0].name]
+    state.multi_dof_joint_state.joint_names = [name]
     state.multi_dof_joint_state.transforms = [Transform(
         translation=Vector3(x=x, y=y, z=z), rotation=Quaternion(x=qx, y=qy, z=qz, w=qw))]
+    return state
+
+
+def test_request_without_the_base_pose_is_refused(client, robot):
+    """Collisions and targets in the world depend on the base."""
+    response = client.ik(targets=[target(robot, base_pose(0.3))], seed=robot_state(HOME))
+    assert response.status == Status.ROBOT_STATE_STALE
+    assert f"joint '{robot.joints[0].name}' is needed" in response.message
+
+
+def test_base_pose_of_the_seed_is_kept(client, robot):
+    base = base_pose(0.3)
+    state = state_with_base(robot.joints[0].name, base)
     response = client.ik(targets=[target(robot, base)], seed=state)
     assert response.status == Status.SUCCESS, response.message
     assert list(response.solution.joint_state.name) == list(ARM)   # without the base
@@ -54,14 +67,14 @@ def test_base_pose_of_the_seed_is_kept(client, robot):
 
 
 def test_base_joint_in_the_group_is_part_of_the_solution(client, robot):
-    assert client.set('base_pose', [0.0] * 6 + [1.0]).successful
     srdf = robot.srdf.replace('</robot>', """
         <virtual_joint name="world_joint" type="floating" parent_frame="world" child_link="base"/>
         <group name="all"><joint name="world_joint"/><group name="arm"/></group></robot>""")
     client.publish('robot_description_semantic', String(data=srdf), latched=True)
     eventually(lambda: client.ik(group='all').status != Status.INVALID_GROUP_NAME, 'the group')
     expected = target(robot, base_pose(0.5))
-    response = client.ik(group='all', tips=['hand'], targets=[expected], seed=robot_state(HOME))
+    response = client.ik(group='all', tips=['hand'], targets=[expected],
+                         seed=state_with_base('world_joint', base_pose(0.0)))
     assert response.status == Status.SUCCESS, response.message
     assert list(response.solution.multi_dof_joint_state.joint_names) == ['world_joint']
     base = response.solution.multi_dof_joint_state.transforms[0]

@@ -102,16 +102,15 @@ def test_tool_of_a_request_is_not_the_parent_of_tf_frames(client, arm, panda_fk)
     assert np.allclose(found @ matrix(tool.pose), down, atol=2e-4)
 
 
-def test_first_object_waits_for_the_base_pose_from_tf(node, start_node, client):
-    """The object is in the frame of a link, whose pose depends on the base."""
+def test_first_object_in_a_tf_frame_waits_for_the_transform(node, start_node, client):
     node.end()
-    start_node(base_source='tf', root_joint='planar')
+    start_node()
     client.publish('robot_description', String(data=small_arm().urdf), latched=True)
     eventually(lambda: 'no robot' not in client.call(
         GetPlanningScene, 'ros2_ik/get_planning_scene', GetPlanningScene.Request()).message,
         'the robot')
-    with repeating(lambda: client.publish('/tf', tf_message(transform('world', 'base', 1.0))),
+    with repeating(lambda: client.publish('/tf', tf_message(transform('base', 'shelf', 1.0))),
                    0.1):
-        applied(client, diff(box('box', frame='base'), joints={}))
+        applied(client, diff(box('box', frame='shelf'), joints={}))
     found, = get_scene(client).world.collision_objects
-    assert found.header.frame_id == 'world' and found.pose.position.x == 1.0
+    assert found.header.frame_id == 'base' and found.pose.position.x == 1.0

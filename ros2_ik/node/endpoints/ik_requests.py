@@ -7,8 +7,6 @@ import time
 from typing import Any
 
 from moveit_msgs.msg import PositionIKRequest
-import numpy as np
-import pinocchio as pin
 
 from ros2_ik.core import (
     Array,
@@ -203,14 +201,6 @@ class IKEndpoint(Endpoint):
         answer.motion_seconds = float(outcome.motion_seconds)
         return solution
 
-    def _distance(self, robot: Robot, name: str, value: Any) -> float:
-        """Return a joint's distance from its current position (continuous: the shorter way)."""
-        if robot.joint(name).is_scalar:
-            return abs(float(self.joint_states.difference([name], value)[0]))
-        at = self.current_state.known_values(robot)[name]
-        here, there = (robot.to_q({name: positions}) for positions in (at, value))
-        return float(np.abs(pin.difference(robot.model, here, there)).max())
-
     def _rejection(self, prepared: PreparedRequest, solution: IKSolution) -> Outcome | None:
         """
         Return an outcome that rejects the motion if its solution may no longer hold, else None.
@@ -224,7 +214,8 @@ class IKEndpoint(Endpoint):
         at, joints = self.current_state.known_values(prepared.robot), solution.best_joints
         for name in sorted({*prepared.required_joints, *prepared.request.seed}
                            - {*prepared.search.problem.joint_names}):
-            if name in at and self._distance(prepared.robot, name, joints[name]) > REST_TOLERANCE:
+            if name in at and abs(self.joint_states.difference(
+                    [name], joints[name])[0]) > REST_TOLERANCE:
                 return Outcome(Status.INVALID_ROBOT_STATE, f"nothing was moved: joint '{name}' is "
                                f'at {at[name]}, but the solution holds for {joints[name]} only; '
                                'repeat the request with the current position')

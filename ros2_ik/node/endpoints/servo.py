@@ -35,7 +35,6 @@ UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
 STATE_CHANGE_TIMEOUT = 20.0
 # maximum number of triangles in new meshes while the servo is on; 5,000 take 30 ms to prepare
 MAX_NEW_TRIANGLES = 5000
-BASE_NOISE = 1e-3       # largest change of a free base's pose that is noise, not motion [m, rad]
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {0: 'joint', 1: 'twist', 2: 'pose'}     # by command_type of MoveIt's service
 
@@ -45,7 +44,7 @@ class Servo(Endpoint):
     Switches and pauses the servo by services, and sends updates to the servo's process.
 
     The process starts when a streaming controller is made, or when the servo is switched on. The
-    process receives changes of the scene. If the base of the robot moves, the servo ends.
+    process receives changes of the scene.
     """
 
     def offer(self) -> None:
@@ -118,6 +117,8 @@ class Servo(Endpoint):
         tip = '' if mode == 'joint' else (
             link_name(robot, named, 'tip', scene) if named else tip_name(robot, group, parameters))
         joints = active_joints(robot, group)
+        if robot.base_joint:
+            raise invalid('the servo moves only robots with root_joint fixed')
         if tip and not robot.moving_joints(tip) & {*joints}:
             raise invalid(f"no joint of group '{group}' moves '{tip}'")
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
@@ -134,9 +135,7 @@ class Servo(Endpoint):
         owner = await self.motions.acquire_for_servo(
             robot, joints, checker.moving_joints if checker else frozenset(), stop_count)
         try:
-            needed = frozenset(name for name in (*owner.joints, robot.base_joint) if name)
-            # the first transforms of TF, with the pose of the base, may still arrive
-            start = await self.when_ready(lambda: self.current_state.start(robot, {}, needed))
+            start = self.current_state.start(robot, {}, frozenset(owner.joints))
             # switching off during the awaits above cancels this switch, like a stop
             if self._off_requests != off_requests or self.motions.stop_count != stop_count:
                 raise RequestError(Status.PREEMPTED,
@@ -203,8 +202,6 @@ class Servo(Endpoint):
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
         if self.scene.current.scene is not self._session_request.scene:
             self._send_scene(self._session_request, self.scene.current.scene)
-        if reason := self._base_fault(self._session_request):
-            self._end(reason)
         # heartbeat: the process ignores commands if the node does not call it
         self.servo_process.call(Loop.pause, self._paused)
 
@@ -222,19 +219,6 @@ class Servo(Endpoint):
         # the tip may be a frame of the scene that was moved or removed
         if reason := frame_change_text(request.robot.added_frames, request.scene, scene):
             self._end(reason)
-
-    def _base_fault(self, request: SessionRequest) -> str:
-        """Return why the servo must end: a free base has moved, or its pose is stale; or ''."""
-        robot = request.robot
-        if robot.base_joint is None:
-            return ''
-        base = robot.joint(robot.base_joint)
-        try:
-            q = self.current_state.start(robot, {}, frozenset([base.name])).q
-        except RequestError as error:
-            return str(error)
-        moved = np.abs(pin.difference(robot.model, request.q, q)[base.columns]).max() > BASE_NOISE
-        return 'the base has moved, but the servo needs a base at rest' if moved else ''
 
     def _forget(self) -> None:
         self._session_request = None

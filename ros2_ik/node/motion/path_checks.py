@@ -72,9 +72,7 @@ class PathChecks:
                 Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"
                 f"{min(taken)}', and a path can be checked only while all other joints "
                 'are at rest; repeat the request later (or with avoid_collisions: false)')
-        # a free base moves every checked body, so the pose of the base must not be stale
-        base = others & {execution.robot.base_joint}
-        start = self._state.start(execution.robot, first, base, checked=others)
+        start = self._state.start(execution.robot, first, frozenset(), checked=others)
         execution.notes = [*start.notes, *self._scene.left_out]
         resolution = self._context.parameters.path_resolution
         return PathCollisionCheck(checker, motion, start.q, resolution)

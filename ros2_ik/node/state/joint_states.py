@@ -239,10 +239,6 @@ class JointStates:
         return (f"joint_states contradict each other: joint '{name}' {joint.contradiction}; "
                 f'publishers: {", ".join(names)}')
 
-    def contradiction_texts(self) -> list[str]:
-        """Return the error texts of all joints whose readings contradict each other."""
-        return [text for name in self._joints if (text := self.contradiction_text(name))]
-
     # -- state for motions ----------------------------------------------------------------
 
     def stale_reason(self, joints: Iterable[str]) -> str:

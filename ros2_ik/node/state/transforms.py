@@ -22,7 +22,6 @@ from ros2_ik.messages.frames import Reference
 from ros2_ik.messages.poses import placement
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.joint_states import Reading
 
 if TYPE_CHECKING:
     import tf2_ros
@@ -70,7 +69,7 @@ RETRY_PERIOD = 0.02    # between two tries of a request within that time [s]
 
 class Transforms:
     """
-    Poses from TF: of frames that neither robot nor scene has, and of the robot's base.
+    Poses from TF, of frames that neither robot nor scene has.
 
     Subscribes to TF at the first lookup, since each TF message costs time, and most robots never
     need a frame from TF.
@@ -91,23 +90,21 @@ class Transforms:
 
         Raises LookupError for an unknown frame, RequestError for a stale transform.
         """
-        found, limit = self.find(robot.root_frame, frame), self._parameters.tf_timeout
+        message, limit = self._newest(robot.root_frame, frame), self._parameters.tf_timeout
+        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        age = (self._node.get_clock().now().nanoseconds - stamp) * 1e-9
         # transforms of /tf_static have no stamp, and so no age
-        if limit and found.stamp and abs(self._age(found)) > limit:
+        if limit and stamp and abs(age) > limit:
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
-                               f"TF: the newest transform of '{frame}' is {self.age_text(found)}; "
-                               f'parameter tf_timeout allows {limit:g} s')
-        return Reference(None, found.value)
+                               f"TF: the newest transform of '{frame}' is {age:.3g} s old (below "
+                               '0: its stamp is in the future); parameter tf_timeout allows '
+                               f'{limit:g} s')
+        return Reference(None, placement(
+            message.transform.translation, message.transform.rotation,
+            f"the transform of '{frame}'"))
 
-    def _age(self, found: Reading) -> float:
-        return float(self._node.get_clock().now().nanoseconds - found.stamp) * 1e-9
-
-    def age_text(self, found: Reading) -> str:
-        """Return the age of a transform in words."""
-        return f'{self._age(found):.3g} s old (below 0: its stamp is in the future)'
-
-    def find(self, target: str, source: str) -> Reading:
-        """Return the newest pose of `source` in frame `target`, of any age; raises LookupError."""
+    def _newest(self, target: str, source: str) -> Any:
+        """Return the newest transform, of any age; raises LookupError."""
         # locked, since the thread of scene changes looks up frames as well
         with self._start_lock:
             if self._buffer is None:
@@ -116,17 +113,12 @@ class Transforms:
                 except ImportError:
                     raise LookupError('TF is unavailable: tf2_ros is not installed') from None
         try:
-            message = self._buffer.lookup_transform(target, source, Time())
-            pose = placement(message.transform.translation, message.transform.rotation,
-                             f"the transform of '{source}'")
+            return self._buffer.lookup_transform(target, source, Time())
         # the base class of tf2's errors differs between ROS distributions
         except Exception as error:
             raise LookupError(f'TF: {error}') from None
-        return Reading.of(pose, message.header.stamp)
 
     def may_arrive(self, error: RequestError) -> bool:
         """Return whether a missing transform may still arrive, because the subscription is new."""
-        # ROBOT_STATE_STALE may be due to a missing transform of the base
-        missing = error.status in (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)
-        return (missing and self._buffer is not None
+        return (error.status is Status.FRAME_TRANSFORM_FAILURE and self._buffer is not None
                 and time.monotonic() < self._since + TRANSFORM_TIMEOUT)

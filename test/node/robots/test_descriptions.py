@@ -1,6 +1,5 @@
-"""New, changed and malformed robot descriptions, and /diagnostics."""
+"""New, changed and malformed robot descriptions."""
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from moveit_msgs.msg import PlanningScene
 from node_harness import eventually, reachable
 import pytest
@@ -12,25 +11,6 @@ from std_msgs.msg import Bool, String
 from ros2_ik.core import Robot
 from ros2_ik.msg import Status
 from ros2_ik.srv import GetPlanningScene
-
-
-@pytest.fixture(scope='module')
-def wait_for_status(client):
-    """Return a function that waits until one part of /diagnostics fulfils a condition."""
-    latest = {}
-
-    def receive(message):
-        latest.update({status.name.split(': ')[1]: status for status in message.status})
-    subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', receive, 10)
-
-    def wait(part, condition):
-        def found():
-            status = latest.get(part)
-            values = {value.key: value.value for value in status.values} if status else {}
-            return status and condition(status, values) and (status, values)
-        return eventually(found, f'{part}: {latest.get(part)}')
-    yield wait
-    client.node.destroy_subscription(subscription)
 
 
 @pytest.fixture(scope='module')
@@ -57,7 +37,7 @@ def ready(client):
     client.node.destroy_subscription(subscription)
 
 
-def test_requests_before_a_description_are_refused(client, node, wait_for_status, ready):
+def test_requests_before_a_description_are_refused(client, node, ready):
     eventually(lambda: ready == [False], 'not ready')
     for response in (client.ik(), client.fk()):
         assert response.status == Status.INVALID_ROBOT_STATE
@@ -67,11 +47,6 @@ def test_requests_before_a_description_are_refused(client, node, wait_for_status
     response = client.call(GetPlanningScene, 'ros2_ik/get_planning_scene',
                            GetPlanningScene.Request())
     assert response.status == check_state(client).status == Status.INVALID_ROBOT_STATE
-    status, _ = wait_for_status('robot', lambda status, _: True)
-    assert status.level == DiagnosticStatus.ERROR and status.message == 'no robot yet'
-    assert status.name == '/ros2_ik: robot' and status.hardware_id == '/ros2_ik'
-    status, _ = wait_for_status('joint_states', lambda status, _: True)
-    assert status.level == DiagnosticStatus.WARN and status.message == 'none received'
 
 
 def test_volatile_publisher_and_malformed_description_are_named_in_replies(
@@ -121,26 +96,3 @@ def test_malformed_srdf_keeps_the_old_robot(client, described, panda):
                             'robot_description_semantic')
     assert 'SRDF' in line and "robot 'panda' stays" in line
     assert client.ik(group='arm').message.startswith('there is no target')
-
-
-def test_diagnostics_report_a_refused_description(client, wait_for_status, panda):
-    client.publish_robot(panda)
-    _, values = wait_for_status('robot', lambda status, values: status.level == DiagnosticStatus.OK
-                                and values['robot'] == 'panda')
-    assert values['groups'] == 'arm, hand, arm_and_hand'
-    client.publish('robot_description', String(data='<robot'), latched=True)
-    status, values = wait_for_status(
-        'robot', lambda status, _: status.level == DiagnosticStatus.WARN)
-    assert 'refused' in status.message and values['robot'] == 'panda'
-    assert 'not well-formed' in values['refused description']
-    client.publish('robot_description', String(data=panda.urdf), latched=True)
-    wait_for_status('robot', lambda status, _: status.level == DiagnosticStatus.OK)
-
-
-def test_diagnostics_report_fresh_and_stale_joint_states(client, wait_for_status):
-    def fresh(status, _):
-        client.publish_joint_states({'panda_joint1': 0.1})
-        return status.level == DiagnosticStatus.OK
-    _, values = wait_for_status('joint_states', fresh)
-    assert float(values['age [s]']) < 1.0
-    wait_for_status('joint_states', lambda status, _: status.level == DiagnosticStatus.STALE)

@@ -29,8 +29,7 @@ def test_every_parameter_is_described(client):
     ('max_timeout', -1.0, '0.0001 to 3600 s'),
     ('default_timeout', 11.0, 'above max_timeout'),
     ('workers', 3, 'read-only'),
-    ('use_sim_time', True, 'read-only'),
-    ('base_pose', [0.0] * 7, 'does not have norm 1')])
+    ('use_sim_time', True, 'read-only')])
 def test_invalid_parameter_change_is_refused_with_the_reason(client, name, value, words):
     result = client.set(name, value)
     assert not result.successful and words in result.reason
@@ -68,8 +67,8 @@ SPECS = {spec.name: spec for spec in PARAMETERS}
     ('controllers', 'a', 'a list of any number of: a text'),
     ('default_tip', 5, 'a text'), ('moveit_names', 1, 'truth value'),
     ('root_joint', 'floating', 'fixed, planar, freeflyer'),
-    ('base_pose', [1.0, 2.0], 'a list of 7 of: a number'),
-    ('base_pose', [math.nan] * 7, 'a list of 7 of: a number')])
+    ('servo_control_dimensions', [True], 'a list of 6 of: a truth value'),
+    ('servo_control_dimensions', [1] * 6, 'a list of 6 of: a truth value')])
 def test_malformed_parameter_value_is_refused_by_name(name, value, words):
     with pytest.raises(ParameterError, match=name) as error:
         SPECS[name].parse(value)
@@ -79,7 +78,6 @@ def test_malformed_parameter_value_is_refused_by_name(name, value, words):
 def test_integer_is_accepted_for_a_float():
     value = SPECS['max_timeout'].parse(5)
     assert value == 5.0 and isinstance(value, float)
-    assert SPECS['base_pose'].parse([0, 0, 0, 0, 0, 0, 1]) == [0.0] * 6 + [1.0]
 
 
 @pytest.mark.parametrize(('names', 'words'), [
