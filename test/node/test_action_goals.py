@@ -122,16 +122,20 @@ def test_stop_cancels_a_goal_that_is_not_accepted_yet(arm, goals, accepted):
     assert outcome.message.startswith('nothing was moved') is not accepted
 
 
-def test_motion_with_rejected_braking_goal_is_reported_as_stopped_on_the_way(arm, goals):
+@pytest.mark.parametrize('ended', [True, False])
+def test_motion_is_cancelled_if_its_braking_goal_is_rejected(arm, goals, ended):
     """Past defect: the reply was that nothing was moved."""
     execution, motion = arm.start_motion(2.0), Handle()
     goals[0][1].set_result(motion)
     arm.run(0.5)
     execution.stop(Status.PREEMPTED, 'stopped')
-    motion.end(GoalStatus.STATUS_ABORTED)
+    if ended:
+        motion.end(GoalStatus.STATUS_ABORTED)
     goals[1][1].set_result(Handle(accepted=False))
-    outcome = execution.supervise()
-    assert outcome.message.startswith('stopped on the way') and 'rejected' in outcome.message
+    assert motion.cancelled is not ended
+    message = execution.supervise().message
+    assert message.startswith('stopped on the way') and 'rejected' in message
+    assert ('may still move' in message) is not ended
 
 
 def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):

@@ -1,10 +1,6 @@
 """Stops of an arm that is late, slow or stuck, or without joint_states, on a test clock."""
 
-from concurrent.futures import Future
-from types import SimpleNamespace
 
-from action_msgs.msg import GoalStatus
-from action_msgs.srv import CancelGoal
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
@@ -26,7 +22,6 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_ik.core import Motion, MotionLimits, Robot, Status, straight_motion
 from ros2_ik.core.internals import braking_motion, stopped_within
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers import follow_joint_trajectory
 from ros2_ik.node.controllers.controller import (
     braked,
     BrakingLimits,
@@ -34,7 +29,6 @@ from ros2_ik.node.controllers.controller import (
     motion_limits,
     passes_goal,
 )
-from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
@@ -427,34 +421,6 @@ def test_joint_no_longer_published_is_stale_rather_than_a_tracking_error(monkeyp
             break
     assert outcome and outcome.status == Status.ROBOT_STATE_STALE, outcome
     assert f"joint_states of joint '{joints[silent]}' are" in outcome.message
-
-
-@pytest.mark.parametrize('code, moves', [(1, True), (3, False)])
-def test_refused_braking_and_cancel_are_reported(monkeypatch, code, moves):
-    """If the goal has ended meanwhile (code 3), the arm does not move."""
-    responses = [Future() for _ in range(2)]
-    sent = iter(responses)
-    for name, stand_in in {
-            'FollowJointTrajectory': SimpleNamespace(Goal=SimpleNamespace),
-            'JointTolerance': SimpleNamespace,
-            'ActionClient': lambda *_, **__: SimpleNamespace(
-                server_is_ready=lambda: True,
-                send_goal_async=lambda *_, **__: next(sent))}.items():
-        monkeypatch.setattr(follow_joint_trajectory, name, stand_in, raising=False)
-    arm, cancel, ended = Arm(monkeypatch, FollowJointTrajectoryController), Future(), Future()
-    execution = arm.start_motion(2.0)
-    responses[0].set_result(SimpleNamespace(
-        accepted=True, get_result_async=lambda: ended, cancel_goal_async=lambda: cancel))
-    arm.run(0.5)
-    execution.stop(Status.PREEMPTED, 'stopped')
-    responses[1].set_result(SimpleNamespace(accepted=False))
-    assert execution.supervise() is None
-    cancel.set_result(CancelGoal.Response(return_code=code))
-    message = execution.supervise().message
-    assert 'rejected the trajectory' in message and ('may still move' in message) is moves
-    ended.set_result(SimpleNamespace(status=GoalStatus.STATUS_SUCCEEDED, result=SimpleNamespace(
-        error_code=0, SUCCESSFUL=0)))
-    assert 'went on to its goal' in execution.supervise().message
 
 
 # -- other clients -----------------------------------------------------------------------------

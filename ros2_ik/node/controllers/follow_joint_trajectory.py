@@ -5,7 +5,6 @@ from typing import Any
 from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
-from action_msgs.srv import CancelGoal
 import numpy as np
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
@@ -53,8 +52,6 @@ class FollowJointTrajectoryController(JointTrajectoryController):
                                     callback_group=self.context.callback_group)
         # handles of the current motion's goals that have not ended, by UUID; None until accepted
         self._goals = dict[bytes, ClientGoalHandle | None]()
-        # goals with an unanswered cancel request, sent because their braking goal was rejected
-        self._cancelled = set[bytes]()
         # a motion that was stopped before its goal was accepted, and the argument of `stop`
         self._withdrawn: tuple[Motion, BrakingLimits] | None = None
         self._start_delay = 0.0    # time from a goal's acceptance to the start of its motion [s]
@@ -67,7 +64,6 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     def start(self, motion: Motion, start_delay: float) -> None:
         # forget goals of earlier motions: `_on_response` cancels them if they are accepted later
         self._goals.clear()
-        self._cancelled.clear()
         self._withdrawn = None
         super().start(motion, start_delay)
         # `start_time` is inf until the goal is accepted
@@ -99,45 +95,40 @@ class FollowJointTrajectoryController(JointTrajectoryController):
 
     def _on_response(self, name: bytes, sent_at: float, handle: ClientGoalHandle) -> None:
         is_of_motion, withdrawn = name in self._goals, self._withdrawn
-        if handle.accepted:
-            # the motion was stopped before this response, but the joints move: brake below
-            if is_of_motion and withdrawn and self.has_motion and self._left_start(withdrawn[0]):
-                self._withdrawn = None
-                self._begin(withdrawn[0], braking=False)
-                self.start_time = math.inf
-            # cancel a goal that nothing supervises; after a release, braking may run to its end
-            if not is_of_motion or self._withdrawn or not (self.has_motion or self._braking):
-                handle.cancel_goal_async()
-            # the response time of the last goal measures the current delay of the controller
-            else:
-                self.receive_delay = RECEIVE_DELAY + self.context.clock.now() - sent_at
-                if math.isinf(self.start_time):
-                    self.start_time = self.context.clock.now() + self._start_delay
+        if not handle.accepted:
             if is_of_motion:
-                self._goals[name] = handle
-                handle.get_result_async().add_done_callback(
-                    lambda future: self._on_result(name, future.result()))
-            if withdrawn and not self._withdrawn:
-                self.stop(withdrawn[1])
-        elif is_of_motion:
-            del self._goals[name]
-            # False for a rejected braking goal, which is sent only after the motion was accepted
-            self.rejected = bool(self._withdrawn) or not self._braking
-            self.release(f"controller '{self.name}' rejected the trajectory; see its log")
-            # if the braking goal was rejected, the motion's goal would run unsupervised
-            for goal, open_handle in self._goals.items():
-                if open_handle:
-                    self._cancelled.add(goal)
-                    open_handle.cancel_goal_async().add_done_callback(
-                        lambda future, goal=goal: self._on_cancel_response(goal, future.result()))
-
-    def _on_cancel_response(self, name: bytes, response: CancelGoal.Response) -> None:
-        # ignore goals of earlier motions
-        if name not in self._cancelled:
+                self._on_rejection(name)
             return
-        self._cancelled.remove(name)
-        if not response.goals_canceling and response.return_code != response.ERROR_GOAL_TERMINATED:
-            self.failure += '; it also refused to cancel the motion, so the arm may still move'
+        if is_of_motion:
+            self._goals[name] = handle
+            handle.get_result_async().add_done_callback(
+                lambda future: self._on_result(name, future.result()))
+        # the motion was stopped before this response, but the joints move: brake below
+        brakes = (is_of_motion and withdrawn and self.has_motion
+                  and self._left_start(withdrawn[0]))
+        # cancel a goal that nothing supervises; after a release, braking may run to its end
+        if not (brakes or is_of_motion and not withdrawn and (self.has_motion or self._braking)):
+            handle.cancel_goal_async()
+            return
+        # the response time of the last goal measures the current delay of the controller
+        self.receive_delay = RECEIVE_DELAY + self.context.clock.now() - sent_at
+        if withdrawn:
+            self._withdrawn = None
+            self._begin(withdrawn[0], False, self._start_delay)
+            self.stop(withdrawn[1])
+        elif math.isinf(self.start_time):
+            self.start_time = self.context.clock.now() + self._start_delay
+
+    def _on_rejection(self, name: bytes) -> None:
+        del self._goals[name]
+        # False for a rejected braking goal, which is sent only after the motion was accepted
+        self.rejected = bool(self._withdrawn) or not self._braking
+        text = f"controller '{self.name}' rejected the trajectory; see its log"
+        # if the braking goal was rejected, the motion's goal would run unsupervised
+        for open_handle in filter(None, self._goals.values()):
+            open_handle.cancel_goal_async()
+            text += '; the motion was cancelled instead of braked, and the arm may still move'
+        self.release(text)
 
     def _left_start(self, motion: Motion) -> bool:
         """Return whether the joints are known to have left the start of a motion."""
@@ -152,15 +143,10 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         if name not in self._goals:
             return
         del self._goals[name]
-        self._cancelled.discard(name)
         result, status = answer.result, answer.status
         has_succeeded = (status == GoalStatus.STATUS_SUCCEEDED
                          and result.error_code == result.SUCCESSFUL)
-        is_replaced = name != self.own_goals[-1]
-        # the goal of the motion, whose braking goal was rejected
-        if has_succeeded and is_replaced and self.failure:
-            self.failure += '; the motion went on to its goal'
-        if has_succeeded or is_replaced or self._withdrawn:
+        if has_succeeded or self._withdrawn or name != self.own_goals[-1]:
             return
         did = 'cancelled' if status == GoalStatus.STATUS_CANCELED else 'aborted'
         self.release(f"controller '{self.name}' {did} the motion: "
@@ -170,9 +156,6 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         # not `None in ...`: == between a handle of rclpy and None raises AttributeError
         if any(handle is None for handle in self._goals.values()):
             return f"controller '{self.name}' has not answered the goal request"
-        if self._cancelled:
-            return (f"controller '{self.name}' has not answered the request to cancel the motion, "
-                    'so the arm may still move')
         if self._withdrawn and self._goals:
             return f"controller '{self.name}' has not ended the cancelled goal"
         return ''
