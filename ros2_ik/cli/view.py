@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 import logging
 import shlex
 import time
@@ -82,7 +83,8 @@ def run_goals(args: argparse.Namespace) -> Exit:
     """Serve markers until Ctrl-C; raises CommandError when the robot_description changes."""
     from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.view.rviz_goals import RvizGoals
-    with NodeClient(args.node) as client:
+    # launch reports any other exit code than 0 as an error
+    with suppress(KeyboardInterrupt), NodeClient(args.node) as client:
         session = node_session(client, args.tip, args.problem, args.wait)
         moving = set[str]().union(*(session.robot.moving_joints(tip) for tip in session.tips))
         while not client.spin_until(
@@ -91,7 +93,8 @@ def run_goals(args: argparse.Namespace) -> Exit:
             missing = sorted(moving - client.joints.keys())
             warn(f'no markers yet: joint_states lack {", ".join(missing)}')
         RvizGoals(session, client.node, client.name, lambda: client.has_another_robot).run()
-    raise CommandError('another robot_description was received: start the command again')
+        raise CommandError('another robot_description was received: start the command again')
+    return Exit.SUCCESS
 
 
 def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: False,

@@ -98,8 +98,8 @@ class Servo:
 
     def call(self, method, number, *arguments):
         if method is Loop.open_player:
-            self.player = Player(self.context, self.context.clock, number, arguments[0],
-                                 self.report)
+            self.player = Player(self.context, self.context.clock, self.context.joint_states,
+                                 number, arguments[0], self.report)
         else:
             arguments[0](self.player, *arguments[1:])
 

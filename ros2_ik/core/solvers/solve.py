@@ -131,6 +131,7 @@ class PoseSolver:
 
     def __post_init__(self) -> None:
         instance(self.robot, Robot, 'robot', InvalidOptionError)
+        instance(self.options, SolveOptions, 'options', InvalidOptionError)
         tips, several = _names(self.tips), not isinstance(self.tips, str)
         frames = _per_tip(self.relative_to, len(tips), 'relative_to',
                           several and isinstance(self.relative_to, (list, tuple)))

@@ -1,21 +1,18 @@
 """Base class of the adapters to controllers; limits and braking of motions."""
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 import math
 import time
 from typing import ClassVar, NamedTuple, TYPE_CHECKING
 
 import numpy as np
-from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import Clock, ClockType
-from rclpy.node import Node
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.core.internals import braking_motion, braking_on_path, stopped_within
-from ros2_ik.node.controllers.topics import CONNECTION_TIME
+from ros2_ik.node.controllers.topics import TopicContext
 from ros2_ik.node.servo.messages import ServoOutput
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -34,24 +31,18 @@ GOAL_EPSILON = 1e-6
 
 
 @dataclass(frozen=True)
-class ControllerContext:
+class ControllerContext(TopicContext):
     """
     Parts of the node that controllers and motions use.
 
     `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
 
-    node: Node
-    callback_group: CallbackGroup
     parameters: 'Parameters'
     wait: Callable[[Callable[[Callable[[object], None]], None]], Awaitable[object]]
     servo: 'ServoProcess'
     clock: MotionClock      # the time base of motions
     joint_states: JointStates
-    # number of this node's own subscriptions to a command topic, by topic
-    own_subscriptions: Counter[str] = field(default_factory=Counter)
-    # time by which DDS has found all subscribers (steady clock [s])
-    connected_at: float = field(default_factory=lambda: time.monotonic() + CONNECTION_TIME)
 
     async def pause(self, seconds: float) -> None:
         """Sleep for `seconds` of the steady clock; meanwhile the executor runs callbacks."""

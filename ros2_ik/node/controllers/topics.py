@@ -1,12 +1,13 @@
 """Topics of a controller: the commands of all clients, and the controller's speed scaling."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 import math
 import time
-from typing import Any
 
 from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
@@ -25,17 +26,29 @@ def subscriber_nodes(node: Node, topic: str) -> list[str]:
             for one in node.get_subscriptions_info_by_topic(topic)]
 
 
+@dataclass(frozen=True)
+class TopicContext:
+    """The node of command topics, the number of its subscriptions, and the state of discovery."""
+
+    node: Node
+    callback_group: CallbackGroup | None
+    # number of this node's own subscriptions to a command topic, by topic
+    own_subscriptions: Counter[str] = field(default_factory=Counter, kw_only=True)
+    # time by which DDS has found all subscribers (steady clock [s])
+    connected_at: float = field(default_factory=lambda: time.monotonic() + CONNECTION_TIME,
+                                kw_only=True)
+
+
 class CommandTopic:
     """
     Publisher of commands to a controller, and subscriber to the commands of other clients.
 
     Calls `on_foreign(message, topic)` for each command of another client, which replaces this
-    node's command in the controller. `context.own_subscriptions` counts the subscriptions of this
-    node by topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the
+    node's command in the controller. Before `context.connected_at` only a subscriber in the
     controller's own node counts: DDS may have found other subscribers, but not the controller yet.
     """
 
-    def __init__(self, context: Any, message_type: type, topic: str, depth: int,
+    def __init__(self, context: TopicContext, message_type: type, topic: str, depth: int,
                  on_foreign: Callable[[object, str], None]) -> None:
         self._node, self._type, self._on_foreign = context.node, message_type, on_foreign
         # reliable and volatile: matches every subscription but a transient_local one

@@ -1,6 +1,6 @@
 """Main loop of the servo's process: between steps, it runs callbacks and the node's calls."""
 
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 import ctypes
@@ -27,7 +27,7 @@ from sensor_msgs.msg import JointState
 from ros2_ik.core import compile_all, IKError, Scene
 from ros2_ik.messages.request_error import invalid, RequestError
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.controllers.topics import CONNECTION_TIME
+from ros2_ik.node.controllers.topics import TopicContext
 from ros2_ik.node.servo.commands import COMMAND_TOPICS, read_command
 from ros2_ik.node.servo.follower import Follower
 from ros2_ik.node.servo.messages import FromServo, OFF, ServoOutput, ServoState, SessionRequest
@@ -114,9 +114,7 @@ class Loop:
         self._session: Session | None = None
         self._players = dict[int, Player]()
         self._period = IDLE_PERIOD
-        self._context = SimpleNamespace(own_subscriptions=Counter(), callback_group=None,
-                                        node=node, connected_at=time.monotonic() + CONNECTION_TIME,
-                                        joint_states=self._joint_states)
+        self._context = TopicContext(node, None)
         # `_called_at`, `_rejected_at` and `_reported_at` are times on the steady clock [s]
         self._paused, self._pipe_closed, self._called_at = False, False, 0.0
         self._rejection_reason, self._rejected_at = '', -1.0   # of the last rejected command
@@ -224,7 +222,8 @@ class Loop:
     def open_player(self, number: int, output: ServoOutput, period: float) -> None:
         """Create a player that sends a controller one command per `period` [s]."""
         self._period = period
-        self._players[number] = Player(self._context, self._clock, number, output, self._send)
+        self._players[number] = Player(self._context, self._clock, self._joint_states, number,
+                                       output, self._send)
 
     def call_player(self, number: int, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of a player; players of a previous process are ignored."""

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 import time
-from types import SimpleNamespace
 
 from ros2_ik.core import Array, Motion
 from ros2_ik.node.controllers.controller import braked, BrakingLimits
-from ros2_ik.node.controllers.topics import CommandTopic
+from ros2_ik.node.controllers.topics import CommandTopic, TopicContext
 from ros2_ik.node.motion.tracking import stand_still
 from ros2_ik.node.servo.messages import Knot, PlayerState, ServoOutput
+from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
 STREAM_HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
@@ -24,10 +24,9 @@ class Player:
     motion ends at the last command. After a shorter pause, it continues from the last command.
     """
 
-    def __init__(self, context: SimpleNamespace, clock: MotionClock, number: int,
-                 output: ServoOutput, send: Callable[[PlayerState], None]) -> None:
-        self._node, self._clock, self._send = context.node, clock, send
-        self._measured = context.joint_states
+    def __init__(self, context: TopicContext, clock: MotionClock, measured: JointStates,
+                 number: int, output: ServoOutput, send: Callable[[PlayerState], None]) -> None:
+        self._node, self._clock, self._measured, self._send = context.node, clock, measured, send
         self._number, self._output = number, output
         self._topic = CommandTopic(context, self._output.message_type, self._output.topic, 1,
                                    self._on_foreign_command)

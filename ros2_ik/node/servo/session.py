@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 import math
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import MotionState, Scene
 from ros2_ik.node.controllers.controller import MAX_DELAY, position_bounds
-from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling
+from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling, TopicContext
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import Knot, ServoOutput, WAITS
@@ -45,7 +44,7 @@ class Session:
     - `finished`: True when the session has ended and publishes nothing more.
     """
 
-    def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: JointStates,
+    def __init__(self, context: TopicContext, clock: MotionClock, measured: JointStates,
                  follower: Follower) -> None:
         self._clock, self._measured = clock, measured
         self._parameters = follower.request.parameters
