@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 import math
 
@@ -255,6 +256,7 @@ def group_tips(robot: Robot, group: str = '') -> tuple[str, ...]:
     return tuple(dict.fromkeys(tip for each in groups for tip in each.tips))
 
 
+@lru_cache(maxsize=16)
 def _shipped_default(robot: Robot, what: str) -> str:
     """Return field `what` ('group' or 'tip') of the shipped robot of the same name, or ''."""
     shipped = shipped_robots().get(robot.name)

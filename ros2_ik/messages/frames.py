@@ -122,8 +122,10 @@ def group_name(robot: Robot, name: str, defaults: Defaults) -> str:
     if name:
         return robot.group(name).name
     chosen = default_group(robot, defaults)
-    with error_context('parameter default_group'):
-        return robot.group(chosen).name if chosen else ''
+    if chosen and chosen not in robot.groups:
+        with error_context('parameter default_group'):
+            robot.group(chosen)
+    return chosen
 
 
 def tip_name(robot: Robot, group: str, defaults: Defaults) -> str:

@@ -11,6 +11,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
 from ros2_ik.core.errors import counted
+from ros2_ik.core.kernels.comparisons import are_within
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, JointChange, largest_change
 from ros2_ik.core.robot import LIMIT_TOLERANCE
 from ros2_ik.core.solvers.solver import Budget, make_solver
@@ -164,15 +165,17 @@ def _attempts(search: 'Search') -> str:
 
 def _outside_limits(search: 'Search') -> str:
     """Return a clause that names the joints outside their limits in the seed, or ''."""
-    problem = search.problem
-    start = problem.locked(search.seeds[0]).tolist()
-    found = [joint for joint in (problem.robot.joints if problem.joint_limits else ())
-             if not joint.lower - LIMIT_TOLERANCE <= start[joint.index]
-             <= joint.upper + LIMIT_TOLERANCE]
+    problem, robot = search.problem, search.problem.robot
+    start = problem.locked(search.seeds[0])
+    if not problem.joint_limits or are_within.run(start, robot.lower, robot.upper,
+                                                  LIMIT_TOLERANCE):
+        return ''
+    found = [joint for joint in robot.joints if not joint.lower - LIMIT_TOLERANCE
+             <= start[joint.index] <= joint.upper + LIMIT_TOLERANCE]
     names = ', '.join(f"'{joint.name}' at {start[joint.index]:.6g} (limits {joint.lower:.6g} .. "
                       f'{joint.upper:.6g})' for joint in found[:_MAX_NAMES])
     more = f' and {len(found) - _MAX_NAMES} more' if len(found) > _MAX_NAMES else ''
-    return f'; outside the limits in the seed: {names}{more}' if found else ''
+    return f'; outside the limits in the seed: {names}{more}'
 
 
 # fields of a solution that are functions of the search and a candidate; `_message` computes the
