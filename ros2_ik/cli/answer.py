@@ -24,7 +24,7 @@ class Answer:
     `values` are joint values by name: the solution or, if none was found, the best attempt.
     `errors` are the pose errors of the targets at these values. `constraints` are
     ConstraintReports, or messages with the same fields. If `not_reached`, `values` are a solution,
-    but the motion to the solution failed. If `interrupted`, a signal ended the search.
+    but the motion to the solution failed. If `interrupted`, a signal cancelled the goal.
     """
 
     status: str
@@ -96,7 +96,7 @@ def constraint_table(constraints: 'Sequence[ConstraintReport]') -> str:
     rows = []
     for item in constraints:
         for i, label in enumerate(item.labels):
-            if item.kind == 'joint_positions':    # their value is a difference
+            if item.kind == 'joint_positions':    # value: difference from the reference
                 label = label.replace(' [', ' - reference [')
             value, lower, upper = (float(x[i]) for x in (item.value, item.lower, item.upper))
             outside = max(lower - value, value - upper)

@@ -24,17 +24,17 @@ class Exit(IntEnum):
 
 
 class CommandError(Exception):
-    """Raised for invalid input or a missing node; the text is one line for the user."""
+    """Error with exit code 2, such as invalid input or no node; its text is one line."""
 
 
-# name of a request field in error texts -> corresponding option of the command
+# request field, as written in error texts -> corresponding option of the command
 OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
            'max_joint_change': '--max-joint-change', 'tip_speed': '--tip-speed',
            'straight is false': '--straight is not given', 'straight: true': '--straight'}
 
 
 def with_options(text: str, args: argparse.Namespace) -> str:
-    """Replace names of request fields in a text by options; add what the command offers."""
+    """Replace request fields in a text by options; add the command that lists valid names."""
     if 'xyz' in args:
         for field, option in OPTIONS.items():
             text = text.replace(field, option)
@@ -121,7 +121,7 @@ def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service
 
 def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot', scene: bool = True,
                         **options: Any) -> None:
-    """Add the robot as argument or option `name`, its file options and, optionally, --scene."""
+    """Add ROBOT as argument or option `name`, options of URDF files and, optionally, --scene."""
     parser.add_argument(name, metavar='ROBOT', **{
         'help': 'shipped robot (ros2_ik robots lists them), URDF or xacro file', **options})
     parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')
@@ -168,7 +168,7 @@ def reject_robot_arguments(args: argparse.Namespace) -> None:
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',
                   seed: 'Mapping[str, float | Array] | Array') -> 'Scene':
-    """Return the scene, empty without --scene; `seed` determines the poses of link frames."""
+    """Return the scene, empty without --scene; `seed` determines the poses of objects on links."""
     from ros2_ik.core import Configuration, load_scene, Scene
     if args.scene is None:
         return Scene(robot)

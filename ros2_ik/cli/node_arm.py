@@ -24,7 +24,7 @@ from ros2_ik.messages.scene_changes import ConversionContext
 from ros2_ik.srv import ComputeIK, Execute, GetPlanningScene
 from ros2_ik.view.arm import Answer, AnswerQuality, Arm
 
-TIMEOUT = 5.0           # time for a response, besides the timeout of the search [s]
+TIMEOUT = 5.0           # time for a response, in addition to the search's timeout [s]
 STALE_STATE_AGE = 2.0         # age of joint_states above which they are stale [s]
 SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
             GetPlanningScene: 'get_planning_scene'}

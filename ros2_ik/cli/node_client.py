@@ -57,7 +57,7 @@ class NodeClient:
         self._woken = self.node.create_guard_condition(lambda: None)
         self._texts: dict[str, str] = {}
         self._tried_texts: dict[str, str] = {}    # texts that `_latest_robot` has read last
-        self._robot: Robot | None = None          # their robot, None if they are malformed
+        self._robot: Robot | None = None          # robot of `_tried_texts`, None if malformed
         self._described = ''    # URDF of the robot that `robot` returned last
         self.joints: dict[str, float] = {}     # latest joint values by name
         self.joints_time = time.monotonic()    # time of the last joint_states, or of the start [s]
@@ -102,7 +102,7 @@ class NodeClient:
         self._woken.trigger()
 
     def connect(self, kind: type, service: str, wait: float) -> Client:
-        """Return a client of a service; raises CommandError if it is absent for `wait` seconds."""
+        """Return a client of a service; raises CommandError if no server appears in `wait` s."""
         name = f'{self.name}/{service}'
         # a deep queue, because responses to other clients pass through this client's queue
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
@@ -165,7 +165,7 @@ class NodeClient:
         return self._robot
 
     def needed_robot(self, seconds: float) -> 'Robot':
-        """Return the robot; raises CommandError if no URDF is received within `seconds`."""
+        """Return the robot as `robot` does, but raise CommandError instead of returning None."""
         if (robot := self.robot(seconds)) is None:
             raise CommandError(f'no valid robot on {self.node.resolve_topic_name(URDF)} '
                                f'within {seconds:g} s: start robot_state_publisher or another '

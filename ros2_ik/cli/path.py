@@ -54,7 +54,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Solve the path, print a summary, and optionally write or show it; returns the exit code."""
+    """Solve and report a path; write a motion and show a page if asked; returns the exit code."""
     from ros2_ik.cli.goal_file import goal_of, read_content
     from ros2_ik.core import path_motion, solve_path
     from ros2_ik.core.errors import counted, unknown_name
@@ -110,7 +110,7 @@ def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Nam
     from ros2_ik.view.page import PathOnPage
     from ros2_ik.view.session import Session
     arm = Arm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
-    # the page has no gizmos at added frames: use the link that carries them
+    # the page has no gizmo at an added frame: use the link to which the tip is fixed
     link, added = tip, path.problem.robot.added_frames
     while link in added:
         link = added[link][0] or scene.robot.root_frame

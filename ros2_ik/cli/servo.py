@@ -31,7 +31,7 @@ KEYS = {'w': (1, 0, 0, 0, 0, 0), 's': (-1, 0, 0, 0, 0, 0), 'a': (0, 1, 0, 0, 0, 
         'd': (0, -1, 0, 0, 0, 0), 'e': (0, 0, 1, 0, 0, 0), 'q': (0, 0, -1, 0, 0, 0),
         'l': (0, 0, 0, 1, 0, 0), 'j': (0, 0, 0, -1, 0, 0), 'i': (0, 0, 0, 0, 1, 0),
         'k': (0, 0, 0, 0, -1, 0), 'u': (0, 0, 0, 0, 0, 1), 'o': (0, 0, 0, 0, 0, -1)}
-STICK_AXES = (1, 0, 4, 3)    # indices in Joy.axes: left stick, right stick
+STICK_AXES = (1, 0, 4, 3)    # indices in Joy.axes for x y (left stick), z and yaw (right stick)
 
 EXAMPLE = """examples:
   ros2_ik servo --tip panda_hand_tcp --speed 0.05
@@ -164,14 +164,14 @@ class Gamepad:
 
     def _on_joy(self, message: 'Joy') -> None:
         axes, buttons = len(message.axes), len(message.buttons)
-        # once, with the first message
+        # check only the first message
         if not self._message and (buttons <= self._enable or axes <= max(STICK_AXES)):
             warn(f'{self._topic} has {buttons} buttons and {axes} axes; needed: at least '
                  f'{self._enable + 1} (--enable {self._enable}) and {max(STICK_AXES) + 1}')
         self._message, self._time = message, time.monotonic()
 
     def signs(self) -> tuple[float, ...]:
-        """Return the twist (6,) as fractions of full speed; 0 unless the button is held."""
+        """Return the twist (6,) as fractions of full speed, 0 if the button is up or Joy stale."""
         if time.monotonic() > self._time + STALE_JOY_AGE:
             return ZERO_TWIST
         axes, buttons = self._message.axes, self._message.buttons

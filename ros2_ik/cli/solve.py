@@ -28,7 +28,7 @@ FILE_EXAMPLE = """examples:
 CALL_EXAMPLE = """examples:
   ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
   ros2_ik call --node /left/ros2_ik --tip tool0 --xyz 0 0 0.1 --quat 0 0 0 1 --relative-to tool0"""
-# options with the same names as fields of the goal
+# options that are copied to the goal's field of the same name
 FIELDS = ('group', 'select', 'solutions', 'random_state', 'execute', 'straight', 'tip_speed')
 
 

@@ -17,7 +17,7 @@ START = ('default of each joint: its home value; otherwise zero or, if its limit
 
 def read_start(arguments: Sequence[str], robot: 'Robot', shipped: 'ShippedRobot | None',
                degrees: bool, option: str = '--seed') -> 'dict[str, float | Array]':
-    """Return the values in `arguments` by joint name; others have their home values, if any."""
+    """Return the values in `arguments` by joint name; home values, if any, for other joints."""
     home = shipped.home if shipped else None
     first = ['home'] if 'home' in _states(robot, home) else []
     return read_joint_values([*first, *arguments], robot, home, degrees, option)
@@ -25,7 +25,7 @@ def read_start(arguments: Sequence[str], robot: 'Robot', shipped: 'ShippedRobot 
 
 def read_joint_values(arguments: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
                       degrees: bool, option: str = '--seed') -> 'dict[str, float | Array]':
-    """Return the values in `arguments` of an option by joint name; later ones have precedence."""
+    """Return the values in `arguments` by joint name; later arguments have precedence."""
     values: dict[str, float | Array] = {}
     states = _states(robot, home)
     for argument in arguments:

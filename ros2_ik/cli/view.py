@@ -166,7 +166,7 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None, command: str)
 
 def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
                       q: 'Array') -> 'tuple[IKRequest, CollisionChecker | None]':
-    """Convert the content of a problem file as `read_problem` converts a goal; raises IKError."""
+    """Return a problem file's request, and its checker if needed; raises IKError."""
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import read_problem
     from ros2_ik.core import IKError

@@ -145,7 +145,7 @@ def _duration(start: Array, start_velocity: Array, position: Array, velocity: Ar
 
 def _end_accelerations(displacement: Array, velocity: Array, duration: Array
                        ) -> tuple[Array, Array]:
-    """Return the accelerations (m, k, n) at both ends of the cubic from each state to rest."""
+    """Return accelerations (m, k, n) at start and end of the cubics: m durations, k states."""
     mean = 6 * displacement / duration
     return (mean - 4 * velocity) / duration, (2 * velocity - mean) / duration
 

@@ -12,7 +12,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import between, floats, positive
 from ros2_ik.core.errors import InvalidOptionError
 
-# excess over a position limit that counts as rounding at the end of a motion [rad, m]
+# excess over a position limit that counts as rounding [rad, m]
 LIMIT_ROUNDING = 1e-6
 
 

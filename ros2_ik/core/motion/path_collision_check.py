@@ -12,7 +12,7 @@ from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.motion import Motion
 
-# longest time between checked positions [s]: in a longer time, a joint might leave and return
+# longest time between checked positions [s]: in more time, a joint could move away and back
 MAX_INTERVAL = 0.05
 # a motion jumps if it moves farther than the resolution within this fraction of max(duration, 1 s)
 JUMP_RATIO = 1e-9

@@ -22,7 +22,7 @@ from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3
-# largest change of a joint between neighbouring samples that is subdivided [rad, m]
+# largest change of a joint between neighbouring samples; larger steps are refused [rad, m]
 MAX_SAMPLE_STEP = 1.0
 # maximum number of nested bisections of a step between two samples
 STEP_BISECTIONS = 10
@@ -48,7 +48,7 @@ class PathOptions:
     """
     Options of `solve_path`.
 
-    - `spacing` [m]: approximate distance of consecutive samples of the tool path, where 1 rad
+    - `spacing` [m]: approximate distance between samples of the tool path, where 1 rad
       counts as 0.2 m.
     - `max_joint_step` [rad, m]: largest change of a joint between consecutive configurations.
     - `max_deviation` [m]: largest distance of the tool from the path halfway between consecutive
@@ -97,7 +97,7 @@ class Branches:
         now = time.monotonic()
         self._trace_budget = Budget(now + TRACE_SHARE * (budget.deadline - now),
                                     cancel=budget.cancel)
-        self.interrupted = False    # True after a budget was used up
+        self.interrupted = False    # True after a timeout or a cancellation
         # the problem with joint limits narrowed by LIMIT_MARGIN
         narrowed = problem.bounded(problem.change_bound)
         margin = np.minimum(LIMIT_MARGIN, (problem.upper - problem.lower) / 4)
@@ -188,7 +188,7 @@ class Branches:
         return True
 
     def _best(self) -> Chain:
-        """Return the cheapest chain of allowed steps, with the configurations added in between."""
+        """Return the cheapest of the longest allowed chains, with the added configurations."""
         samples, nodes = self.samples.tolist(), self.nodes
         # cached, because successive chains share most of their steps
         subdivide = cache(lambda i, a, b: self._subdivide(

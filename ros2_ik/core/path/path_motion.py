@@ -158,7 +158,7 @@ class TimedPath(NamedTuple):
 
 class PathSearch:
     """
-    The search for a motion of a tool along lines through waypoints (4, 4), for a worker process.
+    Search for a tool motion along lines through waypoints (4, 4); runs in a worker process.
 
     The motion begins at the start of the `problem`, clamped to the joint limits. The only target
     of the `problem` moves along the lines; the tool stops only at sharp corners. `limits` are the
@@ -169,7 +169,7 @@ class PathSearch:
     def __init__(self, problem: IKProblem, waypoints: Sequence[Array], limits: MotionLimits,
                  tip_speed: float, options: PathOptions) -> None:
         # clamp the start, because encoders may report positions slightly outside the limits;
-        # `waypoints` refer to the frames of `problem.targets`: the root frame for a static frame
+        # `waypoints` are in the frame of `problem.targets`: root, if the reference frame is static
         self.problem = problem.replaced(targets=problem.targets,
                                         start=problem.within_limits(problem.start))
         self.waypoints, self.limits, self.tip_speed = waypoints, limits, tip_speed

@@ -185,7 +185,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # search from any start: is the pose reachable at all?
     found = branches.solve(s, q)
-    # joints at their limits at the end of the rejected descent, or of the search if it failed
+    # joints at their limits, at the end of the rejected descent or at a failed search's best q
     at = end if found.success else found.best_q
     limited = [] if found.success and report.accepted else [
         joint.name for joint in problem.active.joints

@@ -22,7 +22,7 @@ MIN_LENGTH = 1e-9
 COLLINEAR_RATIO = 1e-6
 # change of direction at a corner above which motions stop at the corner [rad]
 SHARP_ANGLE = 0.3
-# number of lines per spline segment: < 1e-5 m off a 0.25 m segment with 0.1 m curvature radius
+# lines per spline segment; error < 1e-5 m for a 0.25 m segment of 0.1 m curvature radius
 N_LINES = 100
 ZERO = np.zeros(3)
 

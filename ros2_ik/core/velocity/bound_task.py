@@ -45,7 +45,7 @@ class BoundTask:
 
     def set_target(self, target: object, velocity: object) -> None:
         """Replace the target, the velocity, or both; see `VelocityProgram.set_target`."""
-        # check both before writing either: a rejected call must change nothing
+        # check the velocity before writing the target: a rejected call must change nothing
         rates = (self._rows[RATE, self.row_slice] if velocity is None
                  else self._row_numbers(velocity, f'velocity of {self.name}'))
         if target is not None:
@@ -115,12 +115,12 @@ class BoundTask:
 def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice]]], rows: int
           ) -> tuple[Indices, Indices]:
     """
-    Return the limb of each tangent-space column at each level (levels, nv), and of each row.
+    Return the limbs of tangent-space columns at each level (levels, nv), and of rows (rows,).
 
     `levels` has one item for each priority, and a last item for hard and scaled tasks: bound
     functions, each with the slice of its rows. At a level, two joints are in one limb if a row
-    depends on both, or if a chain of such rows connects them. The number of a limb is one of its
-    columns.
+    depends on both, or if a chain of such rows connects them. A limb's number is the index
+    of one of its columns.
     """
     # connected components by relabelling: initially each joint is a limb of its own
     of_joints = np.tile(np.arange(robot.nv), (len(levels), 1))

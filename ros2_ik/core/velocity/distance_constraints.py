@@ -17,8 +17,8 @@ from ros2_ik.core.scene import Scene
 
 ROW_DISTANCE = 0.01     # gap (distance - margin) up to which a pair gets a row in any case [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
-LOOKAHEAD = 1.2         # search distance / gap up to which pairs needed rows in the last step
-PATH_RATIO = 1.01       # path of a point in a step / length of the straight line (upper bound)
+LOOKAHEAD = 1.2         # gap searched in this step / gap below which the last step needed rows
+PATH_RATIO = 1.01       # upper bound of a point's path length in a step / its displacement
 MIN_SLACK = 1e-6        # accepted violation of a margin if SLACK * margin is smaller [m]
 EPSILON = 1e-9          # difference below which two distances count as equal [m]
 REUSE_DISTANCE = 0.003  # gap (distance - margin) below which rows are kept for later steps [m]
@@ -68,7 +68,7 @@ def check_objects(names: Iterable[str], scene: Scene) -> None:
 
 class DistanceConstraints:
     """
-    Constraints on the distances of all pairs of a checker, >= `margin` [m], in consecutive steps.
+    Constraints that keep all pairs of a checker >= `margin` [m] apart, in consecutive steps.
 
     A step closes at most the fraction `gain` of a gap (distance - margin). A negative gap opens
     at up to `push` [m/s]. `restrict` returns a checker of only the constrained pairs.
@@ -99,7 +99,7 @@ class DistanceConstraints:
 
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, list[float]],
                   owned: bool = False) -> None:
-        """Use another restricted checker and object velocities; see VelocityProgram.set_scene."""
+        """Set the restricted checker (may be changed if `owned`) and object velocities [m/s]."""
         self._checker, self._is_owned = checker, owned
         self._check, self._is_new, self._has_moved = self._checker.distance_check, True, False
         self._set_velocities(velocities)
@@ -143,7 +143,7 @@ class DistanceConstraints:
 
     def rows_for_step(self, end: Array, stop: float) -> DistanceRows | None:
         """
-        Return new rows if a step to `end` (nq,) approaches pairs that have no row, else None.
+        Return all rows anew if a step to `end` (nq,) approaches pairs without a row, else None.
 
         `stop` [s] is the time that the joints need to brake after this step. A pair needs a row if
         further steps like this one would close its gap within max(1 / gain, 1 + stop / dt) steps.
@@ -223,7 +223,7 @@ class DistanceConstraints:
                 for gap, row, pair in zip(gaps, rows, pairs, strict=True) if gap < within]
 
     def excess_at(self, end: Array) -> float:
-        """Return the excess [m] at `end` (nq,): least allowed distance minus smallest distance."""
+        """Return how far [m] distances at `end` (nq,) are below the least allowed one, or 0."""
         # margin minus slack, or the smallest distance at the start if that is smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._at_end.q):

@@ -11,7 +11,7 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class FrameTwist(RelativeFunction):
     """
-    Twist (6,) of a frame, as the rate of a function f that is always 0; only its Jacobian matters.
+    Twist (6,) of a frame, as the rate of a function f that is always 0; only the Jacobian matters.
 
         f = 0,  df/dt = [linear; angular]     x y z [m], rx ry rz [rad]
 

@@ -80,7 +80,7 @@ class AccelerationLimit(JointLimit):
     """
     Acceleration limits [rad/s^2, m/s^2]: a number, an array (nv,) or a mapping from joint names.
 
-    Joints brake early enough to stop at their position limits in whole steps. To stop at a
+    Joints brake early enough to stop at their position limits, in steps of dt. To stop at a
     target, tasks use 70 % of the acceleration limits, so that a jump of the target causes no
     overshoot. A limit of 0 keeps a joint's velocity constant; a velocity limit of 0 locks a joint.
     """
@@ -143,10 +143,10 @@ class Barrier:
     Control barrier for lower <= f <= upper during a motion.
 
     In a step, f approaches a bound by at most a fraction of the remaining distance (a linear class
-    K function). `gain` (default 0.8) or `gain_per_second` sets it, see `Task`. If f is outside its
+    K function), set by `gain` (default 0.8) or `gain_per_second`, see `Task`. If f is outside its
     bounds, each step reduces the violation by this fraction, at a rate of at most `push` [units of
-    f per s]. A barrier of distances (`PairDistance`, `MinimumDistance`) has one lower bound, which
-    holds for all points of the pairs, as in a `CollisionBarrier`, and no upper bound.
+    f per s]. A barrier of distances (`PairDistance`, `MinimumDistance`) has no upper bound and one
+    lower bound, which holds for all points of the pairs, as in a `CollisionBarrier`.
 
     Raises InvalidOptionError, and InvalidConstraintError for invalid bounds or without any bound.
     """
