@@ -162,8 +162,8 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
 def reject_robot_arguments(args: argparse.Namespace) -> None:
     """Raise CommandError if ROBOT or its options are given together with a running node."""
     if args.robot or args.scene or args.srdf or args.package_dir or args.xacro_arg:
-        raise CommandError('a node has its own robot and scene: leave out --node, or ROBOT, '
-                           '--scene, --srdf, --package-dir and --xacro-arg')
+        raise CommandError('a node has its own robot and scene; valid: ROBOT without --node, or '
+                           'none of ROBOT, --scene, --srdf, --package-dir and --xacro-arg')
 
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',

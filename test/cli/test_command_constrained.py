@@ -168,7 +168,7 @@ def test_malformed_problems_are_refused_in_one_line(command, problem, content, h
 @pytest.mark.parametrize(('arguments', 'hint'), [
     (['nowhere.yaml', '--robot', 'panda'], "'nowhere.yaml': No such file"),
     ([FOLDER / 'welding.yaml', '--robot', 'ur6'], "did you mean 'ur5'"),
-    ([FOLDER / 'welding.yaml', '--robot', 'ur5', '--node', '/ros2_ik'], 'leave out --node'),
+    ([FOLDER / 'welding.yaml', '--robot', 'ur5', '--node', '/ros2_ik'], 'ROBOT without --node'),
     ([FOLDER / 'welding.yaml', '--scene', 'table'], 'a node has its own robot')])
 def test_malformed_command_lines_are_refused(command, arguments, hint):
     assert hint in command('constrained', *arguments).refusal()

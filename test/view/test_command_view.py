@@ -58,7 +58,7 @@ def test_port_in_use_is_refused(capsys, free_port):
     (['no_robot'], "unknown robot 'no_robot'"),
     (['panda', '--port', '0'], "'0' is not a whole number from 1 to 65535"),
     (['panda', '--tip', 'panda_hant'], "did you mean 'panda_hand'"),
-    (['panda', '--node', '/ros2_ik'], 'leave out --node'),
+    (['panda', '--node', '/ros2_ik'], 'ROBOT without --node'),
     (['panda', '--problem', 'no_file.yaml'], "'no_file.yaml': No such file"),
     (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame')])
 def test_malformed_arguments_of_view_are_refused(capsys, arguments, reason):
