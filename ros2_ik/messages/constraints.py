@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Maximum total number of rows of a request's functions. An iteration takes time cubic in the
 # number of rows, and a timeout cannot interrupt it.
 MAX_ROWS = 1000
-CHECKER = 'checker'   # field of a function that holds the scene's checker; not in messages
+CHECKER = 'checker'   # name of a function's field for the scene's checker; not in messages
 FRAMES = ('frame', 'relative_to')   # fields with a message field of their own, not in `parameters`
 
 ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
@@ -56,7 +56,7 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
     """
     Read a request's constraints and costs; those that measure distances need the `checker`.
 
-    Their functions are bound to the robot. Raises RequestError with the location, such as
+    All functions are bound to the robot. Raises RequestError with the location, such as
     'constraints[2] (gaze_angle)'.
     """
     constraints, costs = list[Constraint](), list[LeastSquares]()
@@ -212,7 +212,7 @@ class ConstraintReport(NamedTuple):
 
 
 def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
-    """Return reports on all constraints and costs at q (nq,), hard constraints first."""
+    """Return reports on all constraints, then on all least-squares costs, at q (nq,)."""
     if not (problem.constraints or problem.costs):
         return []
     at = Configuration(problem.robot, q)

@@ -39,8 +39,8 @@ def compute_ik_request(request: PositionIKRequest, scene: Scene, defaults: Defau
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
     As in MoveIt, `pose_stamped_vector` and `ik_link_names` take precedence over `pose_stamped` and
-    `ik_link_name`, and the default link is the group's tip. Joints of the group that move no named
-    link are locked. Unlike in MoveIt, joints that move a named and another tip are not locked, the
+    `ik_link_name`, and the default link is the group's tip. Joints of the group that move none of
+    these links are locked. Unlike in MoveIt, joints that also move another tip are not locked, the
     nanoseconds of `timeout` are used, and attached objects are used regardless of `is_diff`.
     """
     poses, links = list(request.pose_stamped_vector), list(request.ik_link_names)

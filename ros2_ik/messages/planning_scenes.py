@@ -95,7 +95,7 @@ def copy_scene(source: Scene, robot: Robot, world: bool = True, attached: bool =
     """
     Return a scene of `robot` with the named frames, world and attached objects of another scene.
 
-    `world` includes the padding. The allowed collisions are those of the robot. Raises IKError if
+    `world` also copies the padding. The allowed collisions are the robot's. Raises IKError if
     the robot lacks a link, or has a frame with the id of an object.
     """
     scene = Scene(robot, guess_pairs=source.guess_pairs).with_frames(source.frames)
@@ -200,7 +200,7 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     Return a message that changes scene `before` to `after`; `header.frame_id` is the root frame.
 
     The message is a diff if the scenes differ only in world objects (not in the octomap), and no
-    removed object has matrix entries; otherwise it is the whole scene with joint values `joints`.
+    removed object is in the collision matrix; otherwise a whole scene with joint values `joints`.
     """
     old, new = before.scene.objects if before else {}, after.scene.objects
     removed = sorted(old.keys() - new.keys())

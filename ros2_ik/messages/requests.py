@@ -145,7 +145,7 @@ def _check_maximum(name: str, value: T, maximum: float, unit: str = '') -> T:
 def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
                       defaults: Defaults) -> dict[str, float] | None:
     """Return the maximum changes from the seed [rad, m], by joint name, or None if unlimited."""
-    # max_jump applies only to requests with `execute` that set no bound themselves
+    # max_jump applies only to requests with `execute` and without max_joint_change
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
     names, changes = request.joint_change_names, request.joint_changes
     if len(names) != len(changes):

@@ -139,5 +139,5 @@ class Arm:
 
 
 def checker_of(scene: Scene) -> CollisionChecker:
-    """Return the collision checker of a scene; missing mesh files are not checked."""
+    """Return the collision checker of a scene; shapes with missing mesh files are not checked."""
     return collision_checker(scene.robot, scene, missing='skip')

@@ -14,8 +14,8 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
-UPDATE_DEPTH = 100      # depth of the queue of updates; a client must not miss an update
-ACK_TIMEOUT = 1.0       # maximum time until all clients have received the last update [s]
+UPDATE_DEPTH = 100      # queue depth; a client that misses an update must reload all markers
+ACK_TIMEOUT = 1.0       # maximum time to wait until all clients have received the last update [s]
 FEEDBACK_DEPTH = 10     # depth of the queue of feedback: press, pose and release come in bursts
 
 
@@ -53,7 +53,7 @@ class InteractiveMarkers:
         self._updates.wait_for_all_acked(Duration(seconds=ACK_TIMEOUT))
 
     def move(self, name: str, pose: Pose) -> None:
-        """Move a marker to a pose in its frame."""
+        """Move a marker to a pose in the frame of its header."""
         marker = self._markers[name]
         if marker.pose != pose:
             marker.pose = pose

@@ -32,8 +32,7 @@ class Event(NamedTuple):
     """
     An event from a browser; `value` is the value of the control, or the pose of the gizmo.
 
-    The value is stored here because the control may have changed when the worker processes the
-    event.
+    The value is stored here because the control may change before the worker processes the event.
     """
 
     client: viser.ClientHandle

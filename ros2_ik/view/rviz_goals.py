@@ -43,7 +43,7 @@ SPACE_WIDTH = 0.03              # width of a space [m]; RViz's default is 1.3 m
 LINE_LENGTH = 40                # maximum number of letters in a line
 SCALE = 0.25                    # size of the handles [m]
 BALL = Sphere(0.03)             # handle for free motion and for the menu [m]
-COS_45 = math.sqrt(0.5)         # w of a quaternion of 90 degrees
+COS_45 = math.sqrt(0.5)         # w of the quaternion of a rotation by 90 degrees
 # x y z of the quaternions that align a control's x axis with each axis of the marker (-z for z)
 AXES = {'x': (COS_45, 0.0, 0.0), 'y': (0.0, 0.0, COS_45), 'z': (0.0, COS_45, 0.0)}
 

@@ -15,7 +15,7 @@ from websockets.asyncio import server as websockets
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
-InputHandle = Any    # a control of viser 1.1, whose types declare `value` as read-only
+InputHandle = Any    # a control; Any, because viser 1.1 declares its `value` as read-only
 HOST = '127.0.0.1'   # address to listen on
 # Other web pages must not embed the page in a frame. The page may connect to its own server only,
 # because viser's client accepts the address of another server in the URL.

@@ -14,7 +14,7 @@ from ros2_ik.view.arm import Answer, AnswerQuality, Arm, Reader
 
 SOLUTIONS = 8    # number of solutions that 'next solution' searches for
 NEAR_TIMEOUT = {'sec': 0, 'nanosec': 20_000_000}    # of the search near the seed during a drag
-DRAG_TIMEOUT = {'sec': 0, 'nanosec': 50_000_000}    # of the second search, without MAX_CHANGE
+DRAG_TIMEOUT = {'sec': 0, 'nanosec': 50_000_000}    # of a drag's second search, without MAX_CHANGE
 MAX_CHANGE = 0.5    # default bound of joint changes in the search near the seed [rad, m]
 NOT_DONE = 'not done: '    # beginning of the status after an error
 POSES = ('tips', 'targets')    # fields of a problem file that define the targets
@@ -27,7 +27,7 @@ class Session:
     The problem has `targets` (poses (4, 4) in the root frame, by tip) and `rest` (other fields of
     a problem file, such as constraints and costs).
 
-    `answers` are the answers of the last search, empty before the first; `shown` is the index of
+    `answers` are the answers of the last search, empty if there are none; `shown` is the index of
     the displayed answer. `status` is a message for the user. `command` is the command line that
     solves the saved problem.yaml for the same robot and scene.
     """
@@ -48,7 +48,7 @@ class Session:
 
     @property
     def answer(self) -> Answer | None:
-        """The displayed answer, None before the first search."""
+        """The displayed answer, or None if there is none."""
         return self.answers[self.shown] if self.answers else None
 
     def _at_robot(self) -> dict[str, Array]:
@@ -63,7 +63,7 @@ class Session:
             self.status = NOT_DONE + str(error)
 
     def clear_error(self) -> None:
-        """Reset the status of a failed action, because another action follows."""
+        """Reset the status of a failed action before the next action."""
         if self.status.startswith(NOT_DONE):
             self.status = 'done'
 
@@ -184,7 +184,7 @@ class Session:
         return replace(near, message=far.message) if far.quality is AnswerQuality.FAILED else far
 
     def next_solution(self) -> None:
-        """Display the next answer; the first call searches for several solutions."""
+        """Display the next answer; if there are fewer than two, search for several solutions."""
         if len(self.answers) < 2:
             self.solve(solutions=SOLUTIONS)
         else:
@@ -226,7 +226,7 @@ class Session:
 
 
 def target_fields(targets: Mapping[str, Array]) -> dict[str, object]:
-    """Return fields `tips` and `targets` of a problem file for targets (4, 4), by tip; or {}."""
+    """Return problem file fields `tips` and `targets` for targets (4, 4), by tip; {} for none."""
     poses = []
     for T in targets.values():
         values = pin.SE3ToXYZQUAT(pin.SE3(T[:3, :3], np.array(T[:3, 3]))).tolist()

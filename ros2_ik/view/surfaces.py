@@ -63,7 +63,7 @@ class RobotModel:
 
 
 def extent(robot: Robot, q: Array) -> tuple[Array, float]:
-    """Return centre (3,) and diagonal [m] of the box around all frames of a robot at q (nq,)."""
+    """Return centre (3,) and diagonal (>= 0.1 m) of the box around a robot's frames at q (nq,)."""
     # origins of frames instead of meshes: fast, and available without geometry
     at = Configuration(robot, q)
     points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])

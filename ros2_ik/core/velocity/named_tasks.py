@@ -53,7 +53,7 @@ def twist_task(frame: str, twist: 'ArrayLike' = 0.0, *, relative_to: str | None 
     Make a task for the velocity of a frame: [linear; angular] (6,) [m/s, rad/s].
 
     The axes are those of `relative_to` (default: the root frame) or, with `own_axes`, of the frame
-    itself. The task is `scaled` by default: limits reduce the speed, but keep the direction.
+    itself. The task is `scaled` by default: limits slow it down rather than redirect it.
     """
     return Task(FrameTwist(frame, relative_to, own_axes), None, velocity=twist,
                 **{'scaled': True, 'name': frame, **options})

@@ -14,7 +14,7 @@ from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.robot import Robot
 
-PREVIOUS = 'previous'   # value of Task's `velocity`: the velocity of the last step
+PREVIOUS = 'previous'   # as `velocity` of a Task: the joint velocities of the last step
 
 
 def step_gain(gain: float | None, rate: float | None, name: str, dt: float = 1.0) -> float:
@@ -46,11 +46,11 @@ class Task:
 
     `gain`, in (0, 1] (default 1), is the fraction of the error that one step removes; instead, a
     `gain_per_second` k sets it to 1 - exp(-k dt). Tasks with a lower `priority` number come first:
-    the next priority uses only the remaining degrees of freedom. Limits can make a `scaled` task
-    slower, but do not change its direction: J dq = s step, where s in [0, 1] is as large as
-    possible, and the same for all scaled tasks. To the joints that the task moves, `lm_damping`
-    adds the damping lm_damping * weight * |gain * error|^2, so that the robot comes to rest if a
-    target is beyond reach; 0 disables this damping.
+    the next priority uses only the remaining degrees of freedom. Limits make a `scaled` task
+    slower rather than change its direction: J dq = s step, where s in [0, 1] is as large as
+    possible, and the same for all scaled tasks. `lm_damping` (unused by scaled tasks and tasks in
+    `constraints`) adds lm_damping * weight * |gain * error|^2 to the damping of the joints that
+    the task moves, so that the robot comes to rest if a target is beyond reach; 0 disables it.
 
     A function without gradient at its target, such as an angle at zero, is replaced by its smooth
     `equality_form`. Raises InvalidTargetError, InvalidOptionError.

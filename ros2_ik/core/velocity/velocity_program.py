@@ -40,8 +40,8 @@ from ros2_ik.core.velocity.velocity_result import (
 )
 
 DAMPING = 1e-9      # default weight of 1/2 |dq|^2
-MAX_SEARCHES = 3    # largest number of solves of a step that approaches pairs without rows
-OWN_EXCESS = 1e-6   # excess beyond the driven joints' own above which a step is halved [m]
+MAX_SEARCHES = 3    # maximum number of solves per step; each adds rows for pairs that came near
+OWN_EXCESS = 1e-6   # tolerance above the violation that the driven joints alone cause [m]
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _NO_INERTIA = np.zeros((0, 0))
@@ -55,11 +55,11 @@ class VelocityProgram:
 
     Each step solves one quadratic program per priority: minimize the cost of the tasks plus
     1/2 damping |dq|^2, subject to limits, barriers and tasks in `constraints`. If these conflict,
-    the step still has a result. The order of precedence is: velocity limits, acceleration limits,
-    position limits, distances and barriers, tasks in `constraints`, tasks by priority. (Joints
-    brake early enough for position limits: a joint crosses its limit only if it starts outside, or
-    initially moves towards the limit too fast.) A step that would still cross a barrier or come
-    too near to an obstacle is halved, up to 8 times, regardless of acceleration limits.
+    the step still has a result. The order of precedence is: acceleration limits, velocity limits,
+    position limits, barriers, tasks in `constraints` and scaled tasks, other tasks by priority.
+    (Joints brake early enough for position limits: a joint is outside its limits only if it starts
+    there, or initially moves towards a limit too fast.) A step that would still violate a barrier
+    is halved, up to 8 times, regardless of acceleration limits.
 
     `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () means no limits.
     `kinetic_energy`, the weight of the energy 1/2 v^T M v, makes the motion prefer light links.
@@ -89,7 +89,7 @@ class VelocityProgram:
         functions = [*(task.function for task in (*soft, *hard)),
                      *(barrier.bounds.function for barrier in bounded),
                      *(limit.function.bind(robot) for limit in frames)]
-        # all joints are active: even locked joints may have other values in each step
+        # all joints are active, because even locked joints may have new values in the q of a step
         self._program = Program(robot, functions, ActiveJoints(robot, robot.joint_names),
                                 robot.neutral)
         self._rows = np.zeros((row.NUMBERS, self._program.size))
@@ -99,7 +99,7 @@ class VelocityProgram:
             tuple((one.name, one.row_slice) for one in self.tasks if one.task.target is not None),
             (*((task.name, task.row_slice) for task in self.tasks), *bounds),
             tuple(joint.name for joint in robot.joints for _ in range(joint.velocity_size)))
-        # table of the joints: limits, and the state between steps (see velocity_rows)
+        # table of the joints: limits, and state kept between steps (see velocity_rows)
         self._joints = np.empty((row.COLUMN_NUMBERS, robot.nv))
         self._no_gaps = np.zeros((0, robot.nv + row.NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
@@ -139,7 +139,7 @@ class VelocityProgram:
 
     def _enter_bounds(self, barriers: Sequence[Barrier],
                       frames: Sequence[CartesianVelocityLimit]) -> list[tuple[str, slice]]:
-        """Write bounds of barriers and of frame velocities to the rows; return names and rows."""
+        """Write bounds of barriers and frame velocities to the table; return names and slices."""
         # LOWER, UPPER: bounds of barriers; MIN_RATE, MAX_RATE: bounds of frame velocities
         table, row_slices = self._rows, self._program.rows[len(self.tasks):]
         table[row.LOWER] = table[row.MIN_RATE] = -np.inf
@@ -185,7 +185,7 @@ class VelocityProgram:
             self._joints[row.ACCELERATION, joint.columns] = 0.0
             self._joints[row.LOW, joint.columns] = -np.inf
             self._joints[row.HIGH, joint.columns] = np.inf
-        # braking time |v| / a relative to the displacement |dq| of a step: 1 / (a dt), or 0 for
+        # factor from a step's displacement |dq| to the braking time |v| / a: 1 / (a dt), or 0 for
         # driven joints, and for joints without an acceleration limit, which can stop at once
         a = self._joints[row.ACCELERATION]
         self._braking_time_ratio = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
@@ -245,7 +245,7 @@ class VelocityProgram:
         `owned`, `move_objects` moves objects in this checker itself, not in a copy.
 
         Raises UnknownObjectError, UnknownGeometryError and, for another robot's checker or without
-        such a barrier, InvalidOptionError; the program is then unchanged.
+        a barrier of distances, InvalidOptionError; the program is then unchanged.
         """
         moving = self._checked_velocities(velocities)
         if not (isinstance(checker, CollisionChecker) and checker.robot.key == self.robot.key):
@@ -347,7 +347,7 @@ class VelocityProgram:
         return whole
 
     def _solve_with_distances(self, q: Array) -> StepNumbers:
-        """Solve a step with rows for all pairs that the step may bring near each other."""
+        """Solve a step with rows for pairs that the step may bring near each other."""
         # solve again with more rows while the step approaches pairs that have no row
         near = [distances.rows_at_start(q) for distances in self._distances]
         for _ in range(MAX_SEARCHES):

@@ -51,7 +51,7 @@ class VelocityResult:
     The velocity of one step, and the configuration after the step.
 
     `v` (nv,) is the velocity [rad/s, m/s], `q` (nq,) the configuration. `scale`, in [0, 1], is the
-    fraction of the requested step that scaled tasks move; if the step is halved to stay within a
+    executed fraction of the step that scaled tasks request; if the step is halved to stay within a
     bound, so is `scale`. `errors`, `relaxed` and `active_limits` are computed when they are read.
     """
 
