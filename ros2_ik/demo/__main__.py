@@ -30,10 +30,10 @@ DOMAIN = os.environ.get('ROS_DOMAIN_ID') or '0'
 DISCOVERY_TIME = 2.0    # time for DDS to discover running nodes [s]
 END_TIMEOUT = 3.0       # time for each program to end before it is killed [s]
 START_TIMEOUT = 120.0   # time for the node to start and to create its collision geometry [s]
-SEARCH_TIMEOUT = 2      # timeout of the request, long enough for a busy machine [s]
+SEARCH_TIMEOUT = 2      # timeout of the IK search, long enough for a busy machine [s]
 RANDOM_STATE = 7
-TOLERANCE = 1e-4    # of each element of the pose matrix, as large as the node's tolerances [m, 1]
-MAX_DISPLACEMENT = 0.5  # maximum change of a joint from home to goal; below max_jump, 1 [rad, m]
+TOLERANCE = 1e-4    # maximum error of pose matrix elements, equal to orientation_tolerance [m, 1]
+MAX_DISPLACEMENT = 0.5  # maximum joint change from home to goal; default max_jump is 1 [rad, m]
 N_CHECKED_STATES = 21     # configurations on the path that are checked for contacts
 MAX_TRIES = 1000        # random configurations tried to find a free path
 
@@ -90,7 +90,7 @@ class Cell:
 
 
 class Demo:
-    """The demo's two programs; methods raise CommandError for bad input or if a program ended."""
+    """The demo's two programs; `run` raises CommandError, for example if a program ended."""
 
     def __init__(self, signals: list[int]) -> None:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
@@ -127,7 +127,7 @@ class Demo:
         # Block SIGINT in both programs, which inherit the mask: Python would print a traceback if
         # Ctrl-C interrupted its start-up. On Ctrl-C, this process terminates both programs.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        # the log of both programs goes to stderr; stdout has only the answer
+        # both programs write to stderr: stdout is for the answer and the hints
         for program, words in (('mock_robot', ['--robot', name]),
                                ('ik_node', ['--ros-args', *given])):
             self._programs[program] = subprocess.Popen(

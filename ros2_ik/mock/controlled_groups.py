@@ -2,7 +2,7 @@
 
 from ros2_ik.core import Robot, ShippedRobot
 
-TRAJECTORY, POSITION = '_controller', '_position_controller'   # suffixes of the group's name
+TRAJECTORY, POSITION = '_controller', '_position_controller'   # controller = group name + suffix
 
 
 def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[str, ...]]:

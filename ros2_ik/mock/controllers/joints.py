@@ -6,10 +6,10 @@ import math
 from ros2_ik.core import Array, Robot
 
 POSITION_TOLERANCE = 1e-6   # accepted excess over a position limit, due to rounding [rad, m]
-VELOCITY_TOLERANCE = 1.02   # accepted multiple of a velocity limit, due to sampling
-# accepted ratio of displacement to velocity limit * cycle time: a cycle may get two commands
+VELOCITY_TOLERANCE = 1.02   # accepted ratio of commanded velocity to its limit, due to sampling
+# accepted displacement / (velocity limit * cycle time): a cycle may get two commands
 BURST_TOLERANCE = 2.2
-STEP_TOLERANCE = 1e-3       # smallest displacement in a cycle that can be a defect [rad, m]
+STEP_TOLERANCE = 1e-3       # displacement per cycle that is never reported as too large [rad, m]
 
 
 class MockJoints:
@@ -67,7 +67,7 @@ class MockJoints:
             self._catching_up.update(before)
         self.position = {name: self._next_position(name, seconds) for name in before}
         steps = {name: position - before[name] for name, position in self.position.items()}
-        # a commanded velocity becomes the measured velocity, unless the joint is or was stuck
+        # a commanded velocity becomes the measured one, unless the joint is stuck or catching up
         self._speeds = {name: speed for name, speed in self._speeds.items()
                         if name not in self._catching_up}
         self.velocity = {name: step / seconds for name, step in steps.items()} | self._speeds

@@ -13,7 +13,7 @@ from ros2_ik.core import Array
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Duration, Time
 
-MAX_END_SPEED = float(np.finfo(np.float32).eps)   # velocity that counts as 0 [rad/s, m/s]
+MAX_END_SPEED = float(np.finfo(np.float32).eps)   # end velocity that counts as 0 [rad/s, m/s]
 SECONDS_PER_NANOSECOND = 1e-9
 
 
@@ -97,7 +97,7 @@ def invalid_reason(message: JointTrajectory, joints: Sequence[str], now: int) ->
     """
     Return why the controller rejects a trajectory, or ''.
 
-    `now` is the controller's time [ns]. Like the real controller, this does not check limits, NaN,
+    `now` is the node clock's time [ns]. Like the real controller, this does not check limits, NaN,
     duplicate names or the distance from the current state.
     """
     names, points = message.joint_names, message.points

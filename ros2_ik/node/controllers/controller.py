@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # maximum delay of motors and controllers; a joint with a larger delay counts as not following [s]
 MAX_DELAY = 0.3
-# maximum lead of joints [s]: a controller may start before its acceptance reaches the node
+# maximum lead of joints over commands [s]: controllers may start before the node is notified
 MAX_LEAD = 0.06
 N_PATH_SAMPLES = 100    # number of samples of a motion that `nearest_time` compares
 # distance beyond the goal up to which the end of braking counts as the goal [rad, m]
@@ -57,7 +57,7 @@ class ControllerContext(TopicContext):
 
 class BrakingLimits(NamedTuple):
     """
-    Limits of a braking motion, also of its positions: `bounds` (lower, upper; (n,) each).
+    Limits of a braking motion; `bounds` limit its positions (lower, upper; (n,) each).
 
     Braking takes at least `duration` [s], so that all controllers of a motion stop together.
     """
@@ -69,7 +69,7 @@ class BrakingLimits(NamedTuple):
 
 class Controller(ABC):
     """
-    Adapter to one controller of the robot, which moves `joints` (in the order of its commands).
+    Adapter to one controller, which moves `joints`; arrays (n,) are in the order of `joints`.
 
     `start` takes a whole motion, which replaces the previous motion.
 
@@ -80,7 +80,7 @@ class Controller(ABC):
 
     default_topic: ClassVar[str]   # {} is the controller's name
     names_joints: ClassVar[bool] = False     # True: commands name joints, so topics may be shared
-    min_start_delay: ClassVar[float] = 0.0   # time for which the start of each motion is held [s]
+    min_start_delay: ClassVar[float] = 0.0   # minimum `start_delay` of each motion [s]
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:
@@ -123,7 +123,7 @@ class Controller(ABC):
         """
         Return the time in which `stop` brakes the joints [s].
 
-        It is 0 if they have not started, and inf if they are not on their path.
+        The time is 0 if the joints have not started, inf if they do not follow their commands.
         """
         velocity = self.commanded(self.context.clock.now()).velocity
         return float((np.abs(velocity) / within.limits.acceleration).max())
@@ -209,7 +209,7 @@ def braked(motion: Motion, time: float, at: MotionState, within: BrakingLimits,
     limits, bounds, duration = within
     braking = None
     if motion.is_curved:
-        # on a curve, a joint may have opposite velocities in these states: let joints reverse
+        # on a curve, a joint's velocities in `others` may have opposite signs: let joints reverse
         others, reversible = (), (*others, *reversible)
         if rate:
             braking = braking_on_path(motion, time, (at, *reversible), limits, rate, duration)

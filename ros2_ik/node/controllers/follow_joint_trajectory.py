@@ -106,7 +106,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
         # the motion was stopped before this response, but the joints move: brake below
         brakes = (is_of_motion and withdrawn and self.has_motion
                   and self._left_start(withdrawn[0]))
-        # cancel a goal that nothing supervises; after a release, braking may run to its end
+        # cancel a goal that nothing supervises, except a braking goal after a release
         if not (brakes or is_of_motion and not withdrawn and (self.has_motion or self._braking)):
             handle.cancel_goal_async()
             return
@@ -139,7 +139,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
 
     def _on_result(self, name: bytes,
                    answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
-        # ignore goals of earlier motions, and goals that this node cancelled or replaced
+        # ignore goals of earlier motions; and below, goals that this node cancelled or replaced
         if name not in self._goals:
             return
         del self._goals[name]

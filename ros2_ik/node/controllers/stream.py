@@ -126,7 +126,7 @@ class JointStateStream(Stream):
 class PositionOutput(ServoOutput):
     """Encodes commands as positions in the controller's joint order."""
 
-    order: tuple[int, ...]      # indices of the joints; () if the order is the same
+    order: tuple[int, ...]   # index in `joints` of each controller joint; () for the same order
     message_type = Float64MultiArray
 
     def affects_joints(self, message: Float64MultiArray) -> bool:

@@ -14,9 +14,9 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 # a best-effort subscription matches every publisher
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-MAX_IN_TRANSIT = 100   # own messages that have been published, but not received back
+MAX_IN_TRANSIT = 100   # maximum number of own messages published, but not received back
 CONNECTION_TIME = 4.0   # from the start of a process, for DDS to find all subscribers [s]
-READ_PERIOD = 0.05     # between two reports that are read; up to 1,000/s are received [s]
+READ_PERIOD = 0.05     # between two speed-scaling reports that are read; up to 1,000/s arrive [s]
 MIN_SPEED_SCALING = 1e-3   # minimum speed scaling; a smaller factor counts as 0
 
 
@@ -28,13 +28,13 @@ def subscriber_nodes(node: Node, topic: str) -> list[str]:
 
 @dataclass(frozen=True)
 class TopicContext:
-    """The node of command topics, the number of its subscriptions, and the state of discovery."""
+    """A node, and the data that all its command topics share."""
 
     node: Node
     callback_group: CallbackGroup | None
     # number of this node's own subscriptions to a command topic, by topic
     own_subscriptions: Counter[str] = field(default_factory=Counter, kw_only=True)
-    # time by which DDS has found all subscribers (steady clock [s])
+    # time by which DDS should have found all subscribers (steady clock [s])
     connected_at: float = field(default_factory=lambda: time.monotonic() + CONNECTION_TIME,
                                 kw_only=True)
 
@@ -119,8 +119,8 @@ class SpeedScaling:
     The factor (0 to 1) by which a controller slows its trajectories; 1 before the first report.
 
     joint_trajectory_controller has reported the factor since 4.39 (Jazzy) and 5.3 (Kilted). In
-    earlier versions the field is missing or 0, so a 0 is used only after another value. The
-    controller reports each update; while the factor is below 1, each report calls `on_slow`.
+    earlier versions the field is missing or 0, so a 0 counts only after a value above 0. The
+    controller reports at each update; while the factor is below 1, each report calls `on_slow`.
     """
 
     def __init__(self, node: Node, topic: str, on_slow: Callable[[], None]) -> None:

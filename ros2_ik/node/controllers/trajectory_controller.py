@@ -26,7 +26,7 @@ from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
-# minimum time from the start of a braking trajectory to its first point, and between points [s]
+# minimum time before the first point of a braking trajectory, and between its last two points [s]
 MIN_INTERVAL = 1e-3
 STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -204,7 +204,7 @@ class JointTrajectoryController(Controller):
         return tracking(self.joints, self.commanded, self.context.joint_states, -self.max_lead)
 
     def _correct_start_time(self) -> None:
-        """Correct `start_time` by the measured joints, if the response to the goal was late."""
+        """Correct `start_time` from the measured joints, if the response to the goal was late."""
         states, late = self.context.joint_states, self.receive_delay - RECEIVE_DELAY
         # a prompt response leaves no doubt about the start; on a curve, the joints may fit several
         # start times
@@ -219,7 +219,7 @@ class JointTrajectoryController(Controller):
             self.receive_delay -= early
 
     def _braking_motion(self, within: BrakingLimits) -> tuple[Motion, bool, bool]:
-        """Return the braking motion, whether it passes the goal, and if joints are on the path."""
+        """Return the braking motion, whether it passes the goal, and whether the joints follow."""
         self._correct_start_time()
         now, motion, measured = self.context.clock.now(), self.motion, self._measured()
         time, rate, reversible = now - self.start_time, 1.0, list[MotionState]()

@@ -49,20 +49,20 @@ MAX_PENDING = 64        # maximum number of open searches in the workers
 # maximum CPU time of a search in the node's thread [s]; sending it to a worker takes longer
 SEARCH_SLICE = 0.002
 FAST_SOLVER = 'lm'    # the solver whose attempts take well below SEARCH_SLICE with default options
-REST_TOLERANCE = 1e-2   # maximum distance from the positions for which a solution holds [rad, m]
+REST_TOLERANCE = 1e-2   # maximum offset of a joint from the position a solution assumes [rad, m]
 
 
 class PreparedRequest(World):
     """
-    A parsed request or goal and its search, which has not been started.
+    A parsed request or goal, and its search, which `IKEndpoint.solve` starts.
 
     - `robot`, `node_scene`: the robot and the node's scene when the request was read.
     - `execute`: whether to move the robot to the solution.
     - `active_joints`: joints that the search moves.
     - `required_joints`: joints on whose start positions the solution depends.
     - `notes`: texts for the answer's message.
-    - `path`: the search for the straight path to the target; its end is the solution; None
-      without `straight`.
+    - `path`: the search for the straight path whose end is the solution; None without the
+      request's field `straight`.
     - `newest`: the best solution in the worker's last report, or the final solution.
     - `has_default_bound`: whether parameter max_jump bounds the joint changes.
     - `phase`: the field `phase` of the action's feedback.
@@ -128,7 +128,7 @@ class IKEndpoint(Endpoint):
 
     async def _search(self, prepared: PreparedRequest) -> tuple[IKSolution, Motion | None]:
         """
-        Run a search in this thread for a short time; if it does not finish, repeat it in a worker.
+        Run a search briefly in this thread; if unfinished, or for a path, run it in a worker.
 
         Returns the solution and, for a straight path, the motion along it. Raises RequestError.
         """
@@ -170,8 +170,8 @@ class IKEndpoint(Endpoint):
         """
         Search, and write the solution into a ComputeIK response or the action's result.
 
-        The solution is also published and returned. With execute, the robot moves to the solution.
-        `stop_count` is the count of `motions` when the request arrived; `requester` names the
+        Returns the solution; on success, also publishes it and, with execute, moves the robot to
+        it. `stop_count` is `motions.stop_count` when the request arrived; `requester` names the
         service or action; `cancel_reason` returns why to stop, or ''. Raises RequestError.
         """
         solution, path_motion = await self._search(prepared)

@@ -20,7 +20,7 @@ from ros2_ik.node.endpoints.ik_requests import IKEndpoint
 from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, scaled_limits
 
 MAX_WAYPOINTS = 1000     # of a request; parsing more would delay other requests
-MAX_SPACING = 0.1        # upper bound on max_step, the distance between configurations [m]
+MAX_SPACING = 0.1        # upper bound on max_step, the tip's step between configurations [m]
 
 
 class MoveItPath(IKEndpoint):

@@ -30,7 +30,7 @@ from ros2_ik.node.servo.messages import FromServo, MODES, OFF, ServoState, Sessi
 from ros2_ik.node.servo.session import Session
 from ros2_ik.srv import SwitchServo
 
-UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
+UPDATE_PERIOD = 0.02    # between two updates sent to the servo's process [s]
 # time for the servo's process to start on a busy computer, or for the arm to come to rest [s]
 STATE_CHANGE_TIMEOUT = 20.0
 # maximum number of triangles in new meshes while the servo is on; 5,000 take 30 ms to prepare
@@ -43,8 +43,8 @@ class Servo(Endpoint):
     """
     Switches and pauses the servo by services, and sends updates to the servo's process.
 
-    The process starts when a streaming controller is made, or when the servo is switched on. The
-    process receives changes of the scene.
+    The process starts when a streaming controller is made, or when the servo is switched on.
+    While the servo is on, the process receives changes of the scene.
     """
 
     def offer(self) -> None:

@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     Final status of a motion.
 
     `contacts` are the contacts in `scene` that blocked the motion. `motion_seconds` is the planned
-    duration of the motion that was sent to controllers, 0 if none was sent [s].
+    duration of the motion sent to controllers [s]; 0 if none was sent, or if all rejected it.
     """
 
     status: Status
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 @dataclass(frozen=True)
 class MotionRequest:
     """
-    A request to move joints (positions by name) of a robot.
+    A request to move a robot; `joints` are the goal positions by joint name.
 
     - `group`: name of the group whose joints may move; '' means all joints.
     - `extend_scene`: adds the request's objects and allowed collisions to the node's scene.
@@ -137,7 +137,7 @@ class MotionExecution:
         self.reason = self._outcome(status, on_the_way + message, contacts)
         self._stopped_at = self.now()
         # Several controllers stop together, so that the arm stays on the line that was checked.
-        # If the joints of one are not on this line, each controller brakes on its own.
+        # If one controller's joints do not follow, each controller brakes on its own.
         times = self._brake_each(lambda one, within: one.braking_time(within)) \
             if len(self.controllers) > 1 else []
         duration = max(times, default=0.0)

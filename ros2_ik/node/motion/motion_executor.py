@@ -22,7 +22,7 @@ SUPERVISION_PERIOD = 0.02          # between two checks of a motion [s]
 CONTROLLER_TIMEOUT = 8.0    # for the servo's process to start and for DDS to find subscribers [s]
 REST_TIMEOUT = 3.0          # for readings to show that the joints are at rest [s]
 # The joints move to the planned start by a cubic polynomial. Over a distance d in time t, the
-# acceleration is at most 6 d / t^2; with the factor 12, that is half of the acceleration limit.
+# acceleration is at most 6 d / t^2; with factor 12, half of the scaled acceleration limit.
 DELAY_FACTOR = 12.0
 # minimum time at rest [s]; longer than an arm pauses when another client reverses its motion
 REST_TIME = 0.5
@@ -72,9 +72,9 @@ class MotionExecutor:
 
     def stop(self, status: Status, reason: str) -> int:
         """
-        Stop all motions; return their number, including motions that wait or brake and the servo.
+        Stop all motions; return their number, which includes waiting and braking motions.
 
-        The servo counts if it moves. It checks `stop_count` every 20 ms, and ends after a change.
+        A moving servo counts, too. It checks `stop_count` every 20 ms, and ends after a change.
         """
         self.stop_count += 1
         for execution in self._executions:
