@@ -40,7 +40,7 @@ from ros2_ik.node.workers.pool import Pool
 
 ANSWER_TIME = 0.5           # shutdown: time to answer open requests, after braking [s]
 BRAKING_TIMEOUT = 2.0       # shutdown: maximum time to brake an arm [s]
-REMINDER_PERIOD = 5.0       # between warnings about missing inputs [s]
+REMINDER_PERIOD = 5.0       # between two checks for missing inputs [s]
 LONG_CALLBACK = 0.02        # CPU time of a callback above which a warning is logged [s]
 SIGNAL_PERIOD = 0.05        # between two checks for a signal that ends the node [s]
 
@@ -78,7 +78,7 @@ class IKNode(Node):
                                  lambda message: update(urdf=message.data), LATCHED)
         self.create_subscription(String, 'robot_description_semantic',
                                  lambda message: update(srdf=message.data), LATCHED)
-        # best effort and volatile match all publishers; QoS events, which slow services, are off
+        # best effort and volatile match all publishers; QoS events are off: they delay services
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.record,
                                  qos_profile_sensor_data, event_callbacks=unwatched)
@@ -109,7 +109,7 @@ class IKNode(Node):
         if (robot := self._description.robot) is None:
             log.warning(f'waiting for robot_description: {self._description.missing_reason}',
                         throttle_duration_sec=60.0)
-        # not when a robot is loaded: its groups are unknown until the SRDF is received
+        # here, not in `_on_robot`: a robot's groups are unknown until the SRDF is received
         elif faults := [f'parameter default_{kind}: {unknown_name(kind, name, valid)}'
                         for kind, valid in (('group', robot.groups), ('tip', robot.frame_names))
                         if (name := self.get_parameter(f'default_{kind}').value)
@@ -146,7 +146,7 @@ class IKNode(Node):
     # -- shutdown -------------------------------------------------------------------------
 
     def spin_once(self, executor: SingleThreadedExecutor, seconds: float) -> None:
-        """Run one callback within `seconds`; log its exceptions and long computing times."""
+        """Run a callback (wait up to `seconds`); log its exceptions and long computing times."""
         began = time.thread_time()
         # an exception must not end the node, which may have to brake an arm
         try:

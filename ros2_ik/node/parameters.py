@@ -187,7 +187,7 @@ PARAMETERS = (
          'arm comes to rest.', 's', 0.02, 10),
     Spec('servo_margin', 0.01, 'Minimum distance that the servo keeps between the arm and itself, '
          'and between the arm and all objects.', 'm', 1e-4, 1),
-    # the servo's process and motions under way keep the clock that they were started with
+    # read-only: the servo's process and motions under way keep the clock with which they started
     Spec('use_sim_time', False, 'Use the time of the topic /clock.', read_only=True),
     Spec('command_period', 0.01, 'Time between two commands to a controller of kind position or '
          'joint_state.', 's', 0.001, 0.05, read_only=True),
@@ -304,7 +304,7 @@ class Parameters(_Defaults):
     def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
         try:
             reason = _conflict({**vars(self), **self._parsed(parameters)})
-        # an exception that leaves this callback would end the node
+        # an exception that leaves this callback would leave the request unanswered
         except Exception as error:
             reason = str(error)
         return SetParametersResult(successful=not reason, reason=reason or '')

@@ -141,7 +141,7 @@ class MotionExecutor:
         Motions of these joints are refused until `release_from_servo`. `stop_count` is the
         executor's count when the request arrived. The servo's collision check depends on the
         `checked` joints. Raises RequestError if the joints cannot be moved now, if all motions
-        have been stopped since the request, or if a motion under way moves any of these joints.
+        have been stopped since the request, or if a motion moves reserved or `checked` joints.
         """
         request = MotionRequest(robot, {}, stop_count=stop_count)
         self._check(request)
@@ -204,7 +204,7 @@ class MotionExecutor:
 
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
         """Return the joints of the servo and of all motions accepted before this one."""
-        # later motions are left out: their own path check rejects them if they depend on this one
+        # without later motions: their path check, if any, rejects them if they depend on this one
         before = self._executions[:self._executions.index(execution)]
         owners = [*before, *([self.servo] if self.servo else [])]
         return frozenset(joint for owner in owners for joint in owner.joints)
@@ -240,7 +240,7 @@ class MotionExecutor:
         """
         Wait for the controllers and for joints at rest, and return the rest positions (n,).
 
-        Raises RequestError after CONTROLLER_TIMEOUT or REST_TIMEOUT.
+        Raises RequestError after REST_TIMEOUT, or CONTROLLER_TIMEOUT after a controller was made.
         """
         for controller in execution.controllers:
             while reason := controller.unavailable_reason():
@@ -281,10 +281,10 @@ class MotionExecutor:
             if (resting := controller.resting()) is not None:
                 offset = measured.difference(joints, resting)
                 if np.abs(offset).max() <= self._parameters.start_tolerance:
-                    # commanded positions, in the turn that joint_states report
+                    # commanded positions, continuous joints in the turn that joint_states report
                     rest.append(position + offset)
                     continue
-            # the joints must have been measured at rest for REST_TIME since the last command
+            # the joints must have been measured at rest for REST_TIME since the last command ended
             if min(measured.rest_time(joints),
                    measured.oldest_time(joints) - controller.end_time) < REST_TIME:
                 raise RequestError(

@@ -13,7 +13,7 @@ RECHECK_SLICE = 5e-3    # computing time of a recheck per supervision step [s]
 
 
 class PathChecks:
-    """Collision checks of motions; `state` has the positions of joints outside of a motion."""
+    """Collision checks of motions; `state` has the positions of all other joints."""
 
     def __init__(self, state: CurrentState, scene: PlanningScene,
                  context: ControllerContext) -> None:
@@ -21,7 +21,7 @@ class PathChecks:
 
     def recheck(self, execution: MotionExecution) -> None:
         """
-        Check the remaining path of a motion for up to RECHECK_SLICE, if the scene has changed.
+        After a change of the scene, check the remaining path, computing for up to RECHECK_SLICE.
 
         Stop the motion if its path is blocked. Raises RequestError or InvalidSceneError.
         """

@@ -56,7 +56,7 @@ VELOCITY_HEADROOM = 0.998
 ACCELERATION_EXCESS = 0.025
 MIN_SCALING = 1e-3      # lower bound of scaling factors in requests, as in the parameters
 MAX_TIP_SPEED = 10.0    # maximum speed of the tip if a request sets none [m/s]
-# maximum duration of a motion [s]; the computation of a trajectory's points blocks the node
+# maximum duration of a motion [s]: the node is blocked while its points are computed
 MAX_DURATION = 600.0
 
 
@@ -93,8 +93,8 @@ def scaled_limits(limits: MotionLimits, velocity: float, acceleration: float) ->
     """
     Return the limits of a motion, scaled by the factors `velocity` and `acceleration`.
 
-    These are a little lower than requested, since a controller that interpolates between points
-    exceeds the planned velocities and accelerations.
+    The velocity and acceleration limits are a little lower than requested, since a controller
+    that interpolates between points exceeds the planned values.
     """
     limits = limits.scaled(velocity * VELOCITY_HEADROOM, acceleration)
     # keep at least half of the acceleration limit, even with a very high jerk limit

@@ -10,7 +10,7 @@ from ros2_ik.node.controllers.controller import MAX_DELAY, MAX_LEAD
 from ros2_ik.node.state.joint_states import JointStates, NOISE
 
 DELAY_STEP = 0.02   # between two delays at which commands are evaluated [s]
-N_SUBSTEPS = 10     # number of intervals into which interpolation divides each step
+N_SUBSTEPS = 10     # number of intervals into which interpolation divides a DELAY_STEP
 
 
 class Tracking(NamedTuple):
@@ -42,7 +42,7 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
     def commanded_before(delay: float) -> Array:
         states = {moment: commanded(moment - delay).position for moment in {*moments}}
         return np.array([states[moment][j] for j, moment in enumerate(moments)])
-    # commands (k, n) at each delay, and the distances of the joints from them
+    # commands (k, n) at the k delays, and their differences from the measured positions
     delays = np.arange(least, most + DELAY_STEP / 2, DELAY_STEP)
     commands = np.array([commanded_before(delay) for delay in delays.tolist()])
     difference = measured.difference(joints, commands)
@@ -58,7 +58,7 @@ def tracking(joints: Sequence[str], commanded: Callable[[float], MotionState],
 
 def stand_still(motion: Motion, start_time: float, measured: JointStates) -> bool:
     """
-    Return whether joints at rest have ignored all commands but those of the last MAX_DELAY.
+    Return whether joints have stayed at rest despite motion commanded more than MAX_DELAY ago.
 
     `start_time` is the start of the motion on the motion clock [s].
     """

@@ -14,7 +14,7 @@ from ros2_ik.messages.request_error import invalid
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.state.motion_clock import MotionClock
 
-# maximum in a jog; squares of larger velocities overflow, which would stop the arm abruptly
+# maximum in a JointJog: squares of larger velocities overflow, which would stop the arm abruptly
 MAX_VELOCITY = 1e150    # [rad/s, m/s]
 COMMAND_TOPICS = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
                   'joint': ('joint_jog', JointJog)}

@@ -36,7 +36,7 @@ NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range
 SLOW_CONDITION = 17.0
 HALT_CONDITION = 30.0    # condition number at which the arm halts (default of MoveIt Servo)
 NEAR_GAP = 0.005    # gap (distance - margin) below which a pair explains a slow arm [m]
-NEAR_BOUND = 0.02   # distance from a limit below which the limit explains a slow arm [rad, m]
+NEAR_BOUND = 0.02   # distance below which a position limit explains a slow arm [rad, m]
 SLOW_FRACTION = 0.95    # fraction of the commanded velocity below which the arm is slow
 HALT_FRACTION = 0.02    # fraction of the commanded velocity below which the status is `halted`
 GAIN = 8.0          # of the pose task [1/s]
@@ -64,9 +64,9 @@ class Step(NamedTuple):
 @dataclass
 class Command:
     """
-    The last command: a pose (4, 4), a twist (6,), or joint velocities (n,).
+    The last command: a pose (4, 4) or twist (6,) in the root frame, or joint velocities (n,).
 
-    A twist is the requested one times `scale`, so that it keeps the maximum velocities.
+    A twist is the requested one times `scale`, to stay within the maximum velocities.
     """
 
     value: Array
@@ -78,9 +78,9 @@ class Follower:
     """
     Computes the motion of a `SessionRequest`'s joints step by step; starts at rest.
 
-    The joints follow the last command; without a valid command, they brake. They move away from
-    approaching obstacles in any case. The caller sets `q` and `v` of all other joints, which move
-    at `v` during a step. Commands may refer to frames of `scene`.
+    The joints follow the last command; without a valid command, they brake. In both cases they
+    move away from approaching obstacles, if collisions are checked. The caller sets `q` and `v` of
+    all other joints, which move at `v` during a step. Commands may refer to frames of `scene`.
     """
 
     def __init__(self, request: SessionRequest) -> None:
@@ -151,7 +151,7 @@ class Follower:
         return program
 
     def _carrier(self) -> str | None:
-        """Return the link that carries the first servoed joint before the tip; None: the root."""
+        """Return the parent link of the first servoed joint from root to tip; None: the root."""
         # motion of the joints before the first servoed joint is not part of the tip's velocity
         moving = self.robot.moving_joints(self.request.tip)
         link = next(joint.parent for joint in self.robot.joints
@@ -210,7 +210,7 @@ class Follower:
         self.q[self.q_indices] = position
 
     def step(self, now: float, speed: float = 1.0) -> Step:
-        """Move the joints for the time dt from `now` [s] on; `speed` (0 to 1) scales commands."""
+        """Compute a step of dt from `now` (motion clock [s]); `speed` (0 to 1) scales commands."""
         if self.command is not None and now >= self.command.until:
             self.command = None
         result, step = (self._following_step(self.command.value, speed)
@@ -348,7 +348,7 @@ class Follower:
     # -- singularities --------------------------------------------------------------------
 
     def _jacobian(self, q: Array) -> Array:
-        """Return the Jacobian (6, n) of the tip at q (nq,), along the axes of the root frame."""
+        """Return the tip's Jacobian (6, k) at q (nq,) for the k `moved` joints, in root axes."""
         robot = self.robot
         J = pin.computeFrameJacobian(robot.model, robot.scratch_data(), q, self._frame,
                                      pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)

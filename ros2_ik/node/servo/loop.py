@@ -38,7 +38,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
-SERVO_PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
+SERVO_PRIORITY = 40       # SCHED_FIFO priority, the default of MoveIt Servo
 IDLE_PERIOD = 0.05  # period of the loop without a session, until a player is opened [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
@@ -62,8 +62,8 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     compile_all()
     # only now: at real-time priority, loading would stall the driver and the node for a second
     _raise_priority()
-    # UDP only: if this process is killed, Fast DDS may leave shared memory through which the next
-    # process receives nothing (eProsima/Fast-DDS#5053). Ignored with discovery range LOCALHOST.
+    # UDP only: if this process is killed, Fast DDS may leave shared memory that keeps the next
+    # process from receiving (eProsima/Fast-DDS#5053). No effect with discovery range LOCALHOST.
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
@@ -170,7 +170,7 @@ class Loop:
         try:
             while not self._pipe_closed and self._connection.poll():
                 method, arguments = self._connection.recv()
-                # a whole scene replaces all earlier changes of the scene, but not the motions
+                # a whole scene replaces earlier changes; their moves still count for velocities
                 if isinstance(arguments[-1], Scene):
                     moved = [call[1][1] for call in calls if call[1][0] == Session.change_scene]
                     calls = [call for call in calls if call[1][0] != Session.change_scene]

@@ -55,7 +55,7 @@ class Session:
                                                partial(self._on_foreign_command, output)))
                          for output in follower.request.outputs]
         joints = follower.request.joints
-        # by output: the indices of its joints in those of the request
+        # for each output, the indices of its joints in `request.joints`
         self._columns = [[joints.index(joint) for joint in output.joints]
                          for output, _ in self._outputs]
         self._scalings = [
@@ -163,7 +163,7 @@ class Session:
             # repeating a setpoint would halt a streamed arm; trajectories may be repeated
             if due or self._ahead:
                 self._publish()
-        # over when all published messages have been executed
+        # the session is over when all published messages have been executed
         elif self.ended and not self._hold_pending:
             self.finished = steady > self._moved_at + SERVO_HOLD_TIME + MAX_DELAY
 
@@ -242,8 +242,8 @@ class Session:
 
     def _repeat(self, topic: CommandTopic) -> None:
         """Publish the last trajectory again, after a report of a slowed controller."""
-        # A slowed controller samples a trajectory at the current time in its first cycle only. In
-        # later cycles it would lag behind, and catch up when it receives the next trajectory.
+        # In the first cycle after receipt, a slowed controller samples a trajectory at the current
+        # time. In later cycles it would lag behind, and catch up when it receives the next one.
         end = min(self._stepped_at + 2 * self.dt, self._moved_at + SERVO_HOLD_TIME)
         if not (self.finished or self.fault) and time.monotonic() < end:
             topic.repeat()
@@ -262,7 +262,7 @@ class Session:
             reason = next((text for output, topic in self._outputs if (
                 text := topic.no_subscriber_reason(output.n_node_subscriptions))), '')
         if reason:
-            # before the first motion, wait for the discovery of joint_states and controllers
+            # at first, wait for the discovery of joint_states and controllers
             if self.fault and steady < self._started_at + SERVO_DISCOVERY_TIMEOUT:
                 return
             self.end(reason)

@@ -8,7 +8,7 @@ import numpy as np
 from ros2_ik.core import Array
 
 VELOCITY_TIMEOUT = 0.3    # time for which a velocity counts after a move [s]
-MIN_PERIOD = 0.02   # minimum time between moves: the period in which changes reach the servo [s]
+MIN_PERIOD = 0.02   # minimum time between moves: the period at which changes reach the servo [s]
 
 
 class ObjectVelocities:

@@ -1,1 +1,1 @@
-"""Current state of the robot: description, joint positions, base pose, frames and scene."""
+"""Current state of the robot: description, joint positions, clock, TF frames and scene."""

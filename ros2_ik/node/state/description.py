@@ -37,7 +37,7 @@ class Description:
     @property
     def missing_reason(self) -> str:
         """The reason why there is no robot yet."""
-        # rclpy logs publishers whose QoS does not match
+        # no search for publishers with incompatible QoS: rclpy logs them
         return self.error or (f'nothing has been received on {self._topic}, which must be '
                               'published with durability transient_local')
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 AGREEMENT_TIME = 1.0     # time for which readings must agree after a contradiction [s]
 NOISE = 0.01      # position differences up to this value count as noise [rad, m]
-MIN_READING_INTERVAL = 0.02   # lower bound on the time between two readings, because of jitter [s]
+MIN_READING_INTERVAL = 0.02   # shorter times between two readings count as this, due to jitter [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
-MAX_LATE_INTERVAL = 0.1    # between an out-of-order reading and the nearest stored one [s]
+MAX_LATE_INTERVAL = 0.1  # longer times from an out-of-order to a stored reading count as this [s]
 WINDOW = 0.2            # the velocity is a regression over this time [s]
-MIN_READINGS = 3        # minimum number of readings in the window for a velocity
-MIN_SPAN = 0.1          # minimum time that these readings must cover [s]
-MAX_SPAN = 0.35         # maximum time that these readings may cover [s]
+MIN_READINGS = 3        # minimum number of readings for a velocity
+MIN_SPAN = 0.1          # minimum time that the readings for a velocity must cover [s]
+MAX_SPAN = 0.35         # maximum time that the readings for a velocity may cover [s]
 MAX_GAP = 1.5     # maximum interval between equal readings to count as continuous rest [s]
 MAX_POSITION = 1e6   # maximum absolute value of a valid reading [rad, m]
 DEFAULT_MAX_SPEED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
@@ -104,7 +104,7 @@ class JointHistory:
     @property
     def velocity(self) -> float | None:
         """
-        Velocity from positions and stamps [rad/s, m/s]; None if there are too few readings.
+        Velocity from positions and stamps [rad/s, m/s]; None if readings are too few or too rare.
 
         Velocities in joint_states are not used, since some drivers publish zeros or commands.
         """
@@ -230,7 +230,7 @@ class JointStates:
     # -- faults ---------------------------------------------------------------------------
 
     def contradiction_text(self, name: str) -> str:
-        """Return an error text if readings of a joint contradict each other, or ''."""
+        """Return an error text if recent readings of a joint contradict each other, or ''."""
         joint = self._joints.get(name)
         if joint is None or time.monotonic() - joint.contradiction_at >= AGREEMENT_TIME:
             return ''

@@ -56,7 +56,7 @@ class MotionClock:
         return stamp * 1e-9 + self._offset
 
     def to_node_time(self, moment: int) -> int:
-        """Convert a time of the motion clock to the node's clock [ns]."""
+        """Convert a time of the motion clock [ns] to the node's clock [ns]."""
         return moment - round(self._offset * 1e9)
 
     def _read(self) -> float | None:

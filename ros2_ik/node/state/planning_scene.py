@@ -209,7 +209,7 @@ class PlanningScene:
 
     @property
     def left_out(self) -> list[str]:
-        """A note on the links that are left out of all collision checks, or an empty list."""
+        """A note on links with elements that are left out of all collision checks, or []."""
         links = self.geometry.checker().geometry.incomplete_links
         return [f'not checked for collisions: {join_first(links)}'] if links else []
 
@@ -283,7 +283,7 @@ class PlanningScene:
     # -- changes: in the second thread ----------------------------------------------------
 
     def _changed(self, base: SceneState, message: PlanningSceneMessage) -> SceneState:
-        """Apply a change; retry while it lacks a transform that may still arrive."""
+        """Return the scene after a change; retry while a transform is missing, but may arrive."""
         robot = base.scene.robot
         while True:
             try:
@@ -303,7 +303,7 @@ class PlanningScene:
         items = [*scene.objects.values(), *(body.object for body in scene.attached.values())]
         if (count := sum(len(item.parts) for item in items)) > MAX_SHAPES:
             raise invalid(f'the scene would have {count} shapes; at most {MAX_SHAPES} are allowed')
-        # if the new scene cannot be checked now, it is still applied; requests are rejected
+        # if the new scene cannot be checked now, it still applies; requests with checks fail
         with suppress(RequestError):
             if checker := self.checker(scene):
                 checker.moving_joints   # noqa: B018 - cached for later requests

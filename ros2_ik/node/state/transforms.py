@@ -64,7 +64,7 @@ def _spin(node: Node, _: object) -> None:
 
 # time after the subscription in which missing transforms may still arrive [s]
 TRANSFORM_TIMEOUT = 1.0
-RETRY_PERIOD = 0.02    # between two tries of a request within that time [s]
+RETRY_PERIOD = 0.02    # between two tries of a request or scene change that lacks data [s]
 
 
 class Transforms:
@@ -77,7 +77,7 @@ class Transforms:
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
         self._node, self._parameters = node, parameters
-        # imported now: this takes too long for a callback; `find` reports a missing package
+        # imported now: this takes too long for a callback; `_newest` reports a missing package
         with suppress(ImportError):
             import tf2_ros  # noqa: F401
         self._buffer: Any = None

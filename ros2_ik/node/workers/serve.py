@@ -84,7 +84,7 @@ class Worker:
                 # set at once, so that a cancellation ends a long attempt early
                 if method is Worker.cancel:
                     self._cancelled.update(arguments)
-                # the other thread makes the call after its attempt, which uses shared buffers
+                # the main thread makes the call after its attempt, which uses shared buffers
                 self._calls.put((method, arguments))
         except (EOFError, OSError):
             os._exit(0)
