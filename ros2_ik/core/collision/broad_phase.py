@@ -23,10 +23,10 @@ class DistanceBounds(NamedTuple):
     """
     Lower bounds of the distances of p pairs at q (nq,).
 
-    `placed` (i, 12) are the boxes' placements; `lower_bounds` (p,) are bounds on signed distance
-    minus margin [m]; `max_decrease` (p,) is an upper bound on each distance's decrease since the
-    previous configuration [m]. `nearest` [m] is the smallest of the original `lower_bounds`: it
-    stays the same when `DistanceCheck.distances` replaces bounds by exact distances.
+    `placed` (i, 12) are the boxes' placements in the root frame; `lower_bounds` (p,) are bounds on
+    signed distance minus margin [m]; `max_decrease` (p,) is an upper bound on each distance's
+    decrease since `last` of `bounds_at` [m]. `nearest` [m] is the smallest of the original
+    `lower_bounds`, even after `DistanceCheck.distances` replaced bounds by exact distances.
     """
 
     q: Array
@@ -61,7 +61,7 @@ class BroadPhase:
         self._near, self._fill_bounds = near_pairs.run, fill_lower_bounds.run    # compile now
 
     def place(self, numbers: Indices | slice, T: Array) -> None:
-        """Set poses T (k, 4, 4) of box centres, relative to bodies of the tree or to the root."""
+        """Set poses T (k, 4, 4) of the centres of boxes `numbers`, in their bodies or the root."""
         self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
         self._boxes[numbers, 9:] = T[:, :3, 3]
 
@@ -73,7 +73,7 @@ class BroadPhase:
         return numbers
 
     def bounds_at(self, q: Array, last: DistanceBounds | None = None) -> DistanceBounds:
-        """Return lower bounds of all distances at q (nq,); bounds `last` near q tighten them."""
+        """Return lower bounds of all distances at q (nq,), tightened by `last`, bounds near q."""
         margins = self._loop_arguments[-1]
         placed, (lower, decrease) = np.empty((len(self._boxes), 12)), np.empty((2, len(margins)))
         previous = (placed, self._no_bounds) if last is None else (last.placed, last.lower_bounds)

@@ -48,7 +48,7 @@ class CollisionChecker:
     to a link than the link's padding counts as in contact. `meshes` and `missing` are as in
     `robot_geometry`. Checkers of one robot share the robot's geometry.
 
-    Raises InvalidSceneError for another robot's scene or, with `missing` 'refuse', a missing mesh.
+    Raises InvalidSceneError for another robot's scene or, with missing='refuse', unusable shapes.
     """
 
     def __init__(self, robot: Robot, scene: Scene | None = None, meshes: str = 'exact',
@@ -164,7 +164,7 @@ class CollisionChecker:
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   max_count: int | None = None) -> Distances:
         """
-        Return distances of geometries below `influence` [m]: the `max_count` (None: all) smallest.
+        Return the `max_count` (None: all) smallest distances of pairs, if below `influence` [m].
 
         Meshes without convex parts are replaced by their hulls (see `make_parts`).
         """

@@ -101,7 +101,7 @@ class ContactCheck:
         return triangles
 
     def _contains(self, k: int) -> bool:
-        """Return whether one geometry of pair k contains the other; their surfaces are apart."""
+        """Return whether one geometry of pair k, whose surfaces are apart, contains the other."""
         i, j = self._pairs.pairs[k].tolist()
         one, other = self._pairs.items[i], self._pairs.items[j]
         T_one, T_other = self._triangles.data.oMg[i], self._triangles.data.oMg[j]
@@ -112,7 +112,7 @@ class ContactCheck:
 
 def _is_within(inner: CollisionGeometry, T_inner: pin.SE3, outer: CollisionGeometry,
                T_outer: pin.SE3) -> bool:
-    """Return whether a body of `inner` is inside the mesh of `outer`; their surfaces are apart."""
+    """Return whether a body of `inner` is inside `outer`'s mesh; the surfaces must be apart."""
     # coal treats shapes other than meshes as solid, and has already found no contact
     if outer.mesh is None:
         return False

@@ -37,10 +37,10 @@ class Distances(NamedTuple):
     """
     Distances of k pairs, nearest first; vectors are in the root frame.
 
-    `distance` (k,) [m] is negative in penetration: minus the length of the shortest translation
-    that separates the pair. `normal` (k, 3) points from the first to the second of `names`;
-    `first_point` and `second_point` (k, 3) are the nearest points [m]. `jacobian` (k, nv) is the
-    derivative of the distance w.r.t. q.
+    `distance` (k,) [m] is signed distance minus padding; a negative signed distance is minus the
+    length of the shortest translation that separates the pair. `normal` (k, 3) points from the
+    first to the second of `names`; `first_point` and `second_point` (k, 3) are the nearest points
+    [m]. `jacobian` (k, nv) is the derivative of the distance w.r.t. q.
     """
 
     names: tuple[tuple[str, str], ...]

@@ -44,14 +44,14 @@ class DistanceCheck:
         self._fill_slopes = fill_distance_slopes.run    # compile now
 
     def is_outdated(self) -> bool:
-        """Return whether missing parts are now on disk; looks once per PARTS_CHECK_PERIOD."""
+        """Return whether missing parts are on disk; check at most once per PARTS_CHECK_PERIOD."""
         if not self._unsplit_meshes or time.monotonic() < self._checked_at + PARTS_CHECK_PERIOD:
             return False
         self._checked_at = time.monotonic()
         return any(mesh.has_parts for mesh in self._unsplit_meshes)
 
     def move(self, names: Sequence[str], poses: Array) -> None:
-        """Move objects of the world, by name, to `poses` (k, 4, 4)."""
+        """Move world objects, by name, to `poses` (k, 4, 4) in the root frame."""
         # look the items up again only if `names` has changed
         if self._moving is None or names != self._moving[0]:
             self._moving = (names, *self._items_of(names))
@@ -71,7 +71,7 @@ class DistanceCheck:
         return numbers, places, in_object @ self.broad_phase.centres[numbers]
 
     def _place(self, data: pin.Data, pairs: Indices) -> pin.GeometryData:
-        """Place items at the joint placements in `data`, except moved objects outside `pairs`."""
+        """Place items at the joint placements in `data`; moved objects only if in `pairs`."""
         # updating all moved objects in Pinocchio's model would take longer than a servo step
         if self._moving:
             items = self._pairs.pairs[pairs].ravel()
@@ -119,7 +119,7 @@ class DistanceCheck:
         requests = placed.distanceRequests
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
         for k, least, limit in zip(near.tolist(), bounds[near].tolist(), reaches, strict=False):
-            # then no later pair is among the `max_count` nearest
+            # this pair and all later pairs are farther than the `max_count` nearest
             if least > farthest:
                 break
             requests[k] = DISTANCE_REQUEST

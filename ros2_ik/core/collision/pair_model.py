@@ -59,7 +59,7 @@ class PairModel:
 
     @cached_property
     def moves(self) -> Array:
-        """Signs (k, n): 1 if a column of `data.J` moves only item 2, -1 if only item 1."""
+        """Signs (k, n): 1 if a pin.Data.J column moves only a pair's item 2, -1: only item 1."""
         carrying = np.array([columns_carrying(self.robot, item.joint) for item in self.items])
         carrying = carrying.reshape(len(self.items), self.robot.model.nvExtended)
         moves: Array = carrying[self.pairs[:, 1]] - carrying[self.pairs[:, 0]]
@@ -82,7 +82,7 @@ def _model_of(items: Sequence[CollisionGeometry]) -> pin.GeometryModel:
 
 def _add_pairs(model: pin.GeometryModel, items: Sequence[CollisionGeometry],
                pair_mask: Mask) -> Indices:
-    """Add and return the pairs, octrees first in each: otherwise coal 3.0 swaps the results."""
+    """Add and return the pairs, each with its octree first: coal 3.0 swaps results otherwise."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     swapped = [(tree, int(one)) for tree in trees for one in np.flatnonzero(pair_mask[:, tree])]
     others = pair_mask.copy()

@@ -119,7 +119,7 @@ def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
 
 
 def _adjacent_to(link: str, edges: dict[str, list[tuple[str, int]]], solid: set[str]) -> set[str]:
-    """Return links with geometry (`solid`) reached via others and at most one moving joint."""
+    """Return links in `solid` reached via links outside it and at most one moving joint."""
     found, waiting = set(), [(link, '', 0)]
     # depth-first over links without geometry, counting moving joints
     while waiting:

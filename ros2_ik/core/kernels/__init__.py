@@ -18,7 +18,7 @@ _OF_TOLERANCES = find_feasible, lower_cost
 
 @lru_cache
 def compile_for_search(is_checked: bool, is_loose: bool) -> None:
-    """Compile the loops that each search needs, and those for contacts or loose tolerances."""
+    """Compile loops for all searches and, if asked, for contacts and for loose tolerances."""
     for loop in (*_OF_ALL, *(_OF_CONTACTS if is_checked else ()),
                  *(_OF_TOLERANCES if is_loose else ())):
         loop.run    # noqa: B018

@@ -1,7 +1,7 @@
 """
 Acceptance check of joint values: joint limits, locked joints and pose errors.
 
-Forward kinematics is a product of exponentials (Brockett, 1984), a formula that no solver uses.
+Forward kinematics is a product of exponentials (Brockett, 1984), independent of the solvers.
 """
 
 import math
@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_ik.core.kernels.source import inner_part, loop
 
-HUGE = 1e150    # the square of this number is still finite
+HUGE = 1e150    # upper bound of joint values' magnitudes; its square is still finite
 PER_JOINT, PER_TARGET = 6, 14       # numbers in `screws` per joint and per target
 OUT_OF_LIMITS, POSE_ERROR, WITHIN_TOLERANCE = range(3)    # results of `check_targets`
 
@@ -81,8 +81,8 @@ def check_targets(q, start, indices, limits, inactive, chains, poses, errors):
     must equal those of `start`, and all magnitudes must be below HUGE. `chains` has two arrays.
     For each tip, the first has the number of joints that move the tip, then their indices in q
     from the tip to the root (-1 - i: floating base whose values begin at i); the second has
-    PER_JOINT numbers per joint (the screw axis [v, w]), then PER_TARGET numbers: the columns of
-    the tip's pose in the neutral configuration, and the tolerances [m] and [rad].
+    PER_JOINT numbers per joint (its screw axis [v, w] at q = 0), then PER_TARGET numbers: the
+    columns of the tip's pose at q = 0, and the tolerances [m] and [rad].
 
     Return OUT_OF_LIMITS if a value is not allowed; otherwise fill `errors` (t, 2) with the tips'
     errors [m] and [rad], and return POSE_ERROR or, within all tolerances, WITHIN_TOLERANCE.

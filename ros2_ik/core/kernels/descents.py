@@ -10,7 +10,7 @@ from ros2_ik.core.kernels.source import inner_part, part
 CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5
 INTERRUPTED = -1                # by a Python callback, which stored the reason
 MAX_VIOLATION = 1e8         # violations are clamped to this, so that no square overflows
-MAX_DAMPING_ERROR = 100.0   # squared error cap in the damping, as floating bases can be far away
+MAX_DAMPING_ERROR = 100.0   # cap of the squared error in damping; floating bases can be far away
 QP_INFINITY = 1e4           # bounds in a QP are clipped to this distance from the row's value
 
 
@@ -93,7 +93,7 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
     """
     Fill the lower half of H = J^T J (n, n) and g = J^T e (n,), with e the violations of `rows`.
 
-    Rows strictly inside their bounds do not count. `slopes` (n,) is scratch.
+    Rows within bounds do not count, unless the two bounds are equal. `slopes` (n,) is scratch.
     """
     n = len(g)
     H[:], g[:] = 0.0, 0.0
@@ -137,7 +137,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
 
     `at` and `work` are the layout and scratch arrays of a program, `limits` (2, nx) the limits of
     x, `farthest` (n,) the largest steps. See `bound_distances` for `rows` and `bounds`. `options`
-    (7,) are damping factor, damping bias, patience, drop, MATLAB's tolerances of solution and step
+    (7,) are damping factor, damping bias, patience, drop, `lm`'s solution and step tolerance
     (0: none), and the kind of steps (0: Levenberg-Marquardt, 1: `step_to_bounds`). A descent ends
     after `patience` consecutive iterations with squared errors above drop times the lowest so far.
 
@@ -166,7 +166,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
         if error < best:
             best = error
             best_x[:] = x
-        # no joints, values that are not finite, or a last step below the tolerance
+        # stop: no joints, an error that is not finite, or a last step below its tolerance
         if n == 0 or error - error != 0 or (shortest > 0 and iteration > 0
                                             and np.abs(d).max() < shortest):
             flag = STEP_TOO_SMALL

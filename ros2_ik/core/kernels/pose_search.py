@@ -66,16 +66,16 @@ def search(at, parameters, addresses, rows, bounds, values, angles, bases, optio
     """
     Fill values[BEST] with the first result that reaches the targets, or else with the best result.
 
-    Starts are numbered from `first` to `last`: the seed, N_NEAR starts near it (only for close
-    targets), then random ones. If all targets are close, but the descent from the seed finds a
-    solution far from the seed, the starts near the seed are tried before that solution is
+    Starts `first` to `last` are tried: start 0 is the seed, starts 1 to N_NEAR are near it (only
+    for close targets), all others are random. If all targets are close, but the descent from the
+    seed finds a solution far from it, starts near the seed are tried before that solution is
     accepted. Each descent takes up to `limit` iterations, all descents together up to `most`.
 
     Return squared error, exit flag, iterations, count of starts used, number of the next start.
     """
     work, limits, near = work_of(at), values[LIMITS:LIMITS + 2], values[NEAR_LIMITS:]
     # from random starts, ignore limits a full turn or more apart: more descents succeed, and full
-    # turns lead back inside. Other descents respect limits: such turns end far from the seed
+    # turns lead back inside. From other starts, respect them: turns would end far from the seed
     free = limits.copy()
     for j in angles:
         if limits[1, j] - limits[0, j] >= TURN:

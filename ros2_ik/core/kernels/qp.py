@@ -165,8 +165,8 @@ def refine_active_set(qp, rows, side, count, x, y):
     Fill x (n,) and y (n + m,) for the final working set; return False on numerical failure.
 
     Solves the primal form, with slacks as penalties: it stays accurate for conflicting rows,
-    unlike the dual form of `solve_qp`. `rows` (box, then A) and `side` (-1: lower, 1: upper) are
-    the working set.
+    unlike the dual form of `solve_qp`. `rows` (j < n: variable j, n + i: row i of A) and `side`
+    (-1: lower, 1: upper bound) are the working set.
     """
     H, g, A, lower, upper, weight, low, high = qp
     n, m = len(g), len(lower)
@@ -203,7 +203,7 @@ def refine_active_set(qp, rows, side, count, x, y):
     for j in range(n):
         finite = finite and h[j] - h[j] == 0
         x[j] = min(max(h[j], low[j]), high[j])
-    # multipliers: of rows, the forces of their slacks; of fixed variables, the remaining gradient
+    # multipliers: of rows, weight times violation; of fixed variables, minus penalized gradient
     y[:n + m] = 0.0
     for i in range(m):
         value = row_times(A, i, x)

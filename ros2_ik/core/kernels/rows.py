@@ -29,7 +29,7 @@ def layout_of(numbers, layout):
 
     A few buffers hold all tables, because each array passed to a function costs reference
     counting. The buffer `table` has all integer tables, at the offsets computed here. `numbers`
-    has the multipliers of the bodies' joints, then the joints' offsets. `placements` (bodies +
+    has each body's joint `multiplier`, then each `offset` (see `Tree`). `placements` (bodies +
     frames, 12) has the pose of each body in its parent at joint position 0, then of each frame in
     its body.
 
@@ -198,7 +198,7 @@ def mass_rows(at, entry, work, parameters, f, J):
     Fill f and J of an entry that measures a centre of mass along directions of its relative frame.
 
     Parameters: for each point mass, fixed to a frame, its fraction of the total mass and its
-    position in the frame; the contribution of the fixed mass to the centre (3,); for each row its
+    position in the frame; the contribution (3,) of masses fixed to the root; for each row its
     direction (3,) in the relative frame and an offset that is subtracted.
     """
     table, mass, twists, placed = at.table, work.mass, work.twists, work.frame_placed
@@ -242,7 +242,7 @@ def mass_rows(at, entry, work, parameters, f, J):
                 J[row, column + t - begin] += (
                     share * (ax * twists[t, 0] + ay * twists[t, 1] + az * twists[t, 2])
                     + mx * twists[t, 3] + my * twists[t, 4] + mz * twists[t, 5])
-        # wrench of a force a at the centre: subtracts the motion of the relative frame there
+        # wrench of a force a at the centre, to subtract the motion of the relative frame
         work.W[row, 0], work.W[row, 1], work.W[row, 2] = ax, ay, az
         work.W[row, 3], work.W[row, 4], work.W[row, 5] = (cy * az - cz * ay, cz * ax - cx * az,
                                                           cx * ay - cy * ax)

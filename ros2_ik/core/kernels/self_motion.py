@@ -18,7 +18,7 @@ MIN_PROGRESS = 0.1      # least progress / length of a step; a step blocked by l
 def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, bounds, options,
                length, most):
     """
-    Step from a solution x (nx,) of the rows to another one, over a distance `length`.
+    Step from a solution x (nx,) of the rows to another one, by a step of norm `length` [rad, m].
 
     The step follows the projection of `along` (n,) onto the null space of the rows' Jacobian;
     `along` becomes the step's direction. Then up to `most` iterations of `descend_from` correct x.

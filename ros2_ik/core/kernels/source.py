@@ -77,9 +77,9 @@ class Formula:
     A compiled formula for the values and wrenches of a function of body B relative to body A.
 
     The decorated function reads the placements of B and of A in the root frame (twelve numbers
-    each: rotation row by row, then position) and its parameters. It writes the values f (m,) and
-    the wrenches W (6 m,), row by row. All five arguments are pointers; to debug `function`, pass
-    lists.
+    each: rotation row by row, then position) and its parameters. It writes the values f (m,) and,
+    row by row, the wrenches W (6 m,), defined in `RelativeFunction`. All five arguments are
+    pointers; to debug `function`, pass lists.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:

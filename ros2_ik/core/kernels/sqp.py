@@ -17,7 +17,7 @@ from ros2_ik.core.kernels.source import loop, part
 SLACK_WEIGHT = 1e8      # initial weight of the hard rows' slack in a QP
 PENALTY = 1.0           # least penalty of a violation in the merit function
 GAIN = 1e-8             # least useful predicted decrease of the merit, relative to 1 + |cost|
-LEAST_STEP = 1e-9       # largest joint change in a step below which the descent ends [rad, m]
+LEAST_STEP = 1e-9       # the descent ends if a step moves every joint by less [rad, m]
 TRIES = 8               # largest number of steps tried in a line search
 ENOUGH = 0.1            # fraction of the predicted gain at which a step is accepted
 

@@ -22,7 +22,7 @@ ROWS_OF_VALUES = 9
 # linear congruential generator modulo 2^62 (Knuth, MMIX) with mixed output; _MASK keeps the
 # signed integers positive
 _FACTOR, _ADDEND, _MASK = 6364136223846793005, 1442695040888963407, 2**62 - 1
-_MIX = 2685821657736338717      # of xorshift64* (Vigna, ACM TOMS 2016)
+_MIX = 2685821657736338717      # multiplier of xorshift64* (Vigna, ACM TOMS 2016)
 
 
 @inner_part
@@ -58,10 +58,10 @@ def draw_start(k, state, values, bases):
     """
     Fill values[CURRENT] with start k: the seed, a start near it or a random one.
 
-    Random values are uniform between two limits, within a full turn of a single limit, or, without
-    limits, within pi of the seed. `bases` are the indices at which floating joints' values begin.
-    Starts near the seed keep the pose of a floating joint; random starts place it within 1 m of
-    the seed along each axis, at a random orientation.
+    Random values are uniform between the SAMPLE_BOUNDS, cut to LIMITS. A missing bound is a full
+    turn from the other; without bounds, values are within pi of the seed. Starts near the seed
+    keep the pose of a floating joint; random starts place it within 1 m of the seed along each
+    axis, at a random orientation. `bases` are the indices at which floating joints' values begin.
     """
     for j in range(values.shape[1]):
         seed, low, high = values[SEED, j], values[SAMPLE_BOUNDS, j], values[SAMPLE_BOUNDS + 1, j]

@@ -34,8 +34,8 @@ MAX_CORRECTED_SLACK = 1e-3  # slack above which a row is taken to contradict oth
 CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
 HALVINGS = 8                # halvings of a step that still crosses a bound
 SCALE_COST = 1e-4           # weight of the undone part of scaled tasks, relative to firm rows
-SLACK = 0.1                 # fraction of a margin by which a distance may fall short unreported
-REVERSAL = 0.25             # reversed fraction of the last velocity that counts as an oscillation
+SLACK = 0.1                 # largest unreported shortfall of a distance, relative to its margin
+REVERSAL = 0.25             # reverse velocity / last velocity that counts as an oscillation
 MIN_OSCILLATION_SPEED = 1e-4    # slowest oscillation that is damped [rad/s, m/s]
 DAMPING_GROWTH = 30             # factor of the damping in each solve with a reversal
 MAX_DAMPING = 1e2               # largest damping of oscillations, relative to the diagonal of H
@@ -48,7 +48,7 @@ def solve_priorities(problem, firm, step, violations):
     Fill step (n,) by one QP per priority; return the scale (0 to 1) of scaled tasks.
 
     `firm` is the scale of firm rows. Fill `violations` (m + k,) for firm rows, bounds and
-    distances. Return NaN if a QP cannot be solved numerically.
+    distances. If the first QP fails numerically, return NaN; if a later QP fails, stop there.
     """
     rows, J, joints, dt = problem.rows, problem.J, problem.joints, problem.options[0]
     (m, n), length = J.shape, scaled_length(rows, dt)
@@ -83,7 +83,7 @@ def solve_priorities(problem, firm, step, violations):
 
 @part
 def solve_level(qp, slack, x):
-    """Fill x with the minimizer of one priority's QP; False if it cannot be solved numerically."""
+    """Fill x with a QP's minimizer, compensating slacks > `slack`; False on numerical failure."""
     found, y, more = x.copy(), np.empty(len(qp.g) + len(qp.A)), np.empty((2, len(qp.A)))
     # more damping if H is numerically not positive definite
     for turn in range(DAMPING_TRIES):
@@ -111,7 +111,7 @@ def violation(A, i, lower, upper, x):
 @part
 def compensate_slack(A, lower, upper, x, least_slack, more):
     """
-    Fill `more` (2, .) with bounds that compensate for slacks; return whether any changed.
+    Fill `more` (2, len(A)) with bounds that compensate for slacks; return whether any changed.
 
     One step of the method of multipliers: a row exceeds its bound by a slack proportional to its
     multiplier. If the bound is tightened by this slack, the row exceeds the new bound by about the
@@ -130,7 +130,7 @@ def compensate_slack(A, lower, upper, x, least_slack, more):
 
 @part
 def fix_level(problem, level, x, A, bounds, count):
-    """Append a priority's tasks to the firm rows, with their values at x; return the row count."""
+    """Append a priority's tasks to rows A, fixed at their values at x; return the row count."""
     rows, J = problem.rows, problem.J
     for i in range(len(J)):
         if rows[row.KIND, i] == level and rows[row.WEIGHT, i] > 0:
@@ -184,7 +184,7 @@ def fill_exceeded_limits(joints, step, dt, out):
 @part
 def drop_futile_pushes(rows, violations, first):
     """
-    Set the push to 0 for distances (rows from `first` on) that cannot grow; return if any is set.
+    Zero the push of distances (rows from `first` on) that cannot grow; return whether any changed.
 
     Their rows contradict each other or the robot's kinematics; pushing further would only make the
     robot oscillate. Pairs in contact are still pushed apart.
@@ -236,7 +236,7 @@ def solve_bounded(problem, first, step, violations):
     """
     Fill the step; if it violates bounds, drop futile pushes, then let firm tasks yield.
 
-    Return the factor of firm rows and the scale of scaled tasks. (Measured without yielding: an
+    Return the scales of firm rows and of scaled tasks. (Measured without yielding: an
     arm with a hard task that moved its tool into a wall exceeded its acceleration limits 24-fold.)
     """
     scale = solve_priorities(problem, FIRM_SCALE, step, violations)

@@ -83,9 +83,9 @@ def least_change_of(left, gain, push, acceleration, now, dt):
     """
     Return the least change that a step allows a row whose value is `left` above its lower bound.
 
-    Below the bound (left < 0) this change is positive: the value returns to the bound, at most at
-    the smaller of the rate `push` and the rate that the joints can reach in this step. `now` is
-    the present rate.
+    Below the bound (left < 0) this change is positive: the value returns to the bound, but no
+    faster than `push`, and no faster than the joints can move it in this step. `now` is the
+    present rate.
     """
     if left < 0:
         return min(-gain * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)

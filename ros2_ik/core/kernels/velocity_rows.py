@@ -27,7 +27,7 @@ add_source(lambda: None)    # this file: its numbers are compiled into the loops
  MAX_RATE,                      # upper bound of the rate [units of f/s]
  PUSH,                          # largest rate back to a violated bound [units of f/s]
  APPROACH,                      # rate at which moving objects close the gap of a pair [m/s]
- CURVED) = range(15)            # deviation of the value from its linearization
+ CURVED) = range(15)            # value after the step minus its linearization [units of f]
 # table `gaps` (k, NUMBERS + n): one row per pair with the numbers above, then the gradient of its
 # distance
 NUMBERS = 15

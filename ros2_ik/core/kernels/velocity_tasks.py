@@ -16,7 +16,7 @@ from ros2_ik.core.kernels.velocity_limits import (
 MAX_CHANGE = 1e6    # largest bound of a row's change in a step [units of f]
 FRAME_SPEED = 3.0   # scale of rows that limit a frame's speed: stiffer than barriers
 MIN_DAMPING = 1e-7  # least damping: less would drown in the rounding of stiff rows
-BRAKING = 0.7       # fraction of the acceleration limits that tasks plan to brake with
+BRAKING = 0.7       # fraction of the acceleration limits assumed for braking at targets
 # cap on the step that determines damping [units of f]: a far target must not slow an arm down
 MAX_DAMPED_STEP = 10.0
 
@@ -140,8 +140,8 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
     """
     Fill the cost 1/2 x^T H x + g^T x of the soft tasks of one priority.
 
-    The cost is divided by the largest diagonal element of H or, if larger, by `size`. Weights of
-    damping and slack therefore do not depend on the scale of the tasks.
+    The cost is divided by the largest diagonal element of H or, if larger, by `size`. Therefore,
+    slack weights, MIN_DAMPING and oscillation damping do not depend on the scale of the tasks.
     """
     rows, J, limb, joints, dt = (problem.rows, problem.J, problem.limbs[level], problem.joints,
                                  problem.options[0])

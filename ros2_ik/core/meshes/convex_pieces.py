@@ -24,7 +24,7 @@ from ros2_ik.core.meshes.meshes import area_vectors, Hull, hull_of, mesh_volume
 
 MAX_PIECES = 24             # largest number of pieces before merging
 MAX_EXCESS = 0.05           # total excess / volume of the mesh at which cutting ends
-MIN_CONVEX_SHARE = 0.05     # volume share of convex halves above which a cut is preferred
+MIN_CONVEX_SHARE = 0.05     # volume of convex halves / both halves above which a cut is preferred
 MAX_MERGE_LOSS = 0.01       # volume added by all merges / volume of the mesh
 MAX_EFFORT = 10_000_000     # number of triangles that all trial cuts together may process
 PLANE_TOLERANCE = 1e-6      # distance within which faces are in one plane [m]
