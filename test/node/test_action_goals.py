@@ -175,6 +175,15 @@ def test_motion_is_refused_if_another_trajectory_arrives_during_planning(arm, go
     assert not goals
 
 
+@pytest.mark.parametrize('checked', [True, False])
+def test_path_check_allows_for_a_later_motion_without_a_check(arm, checked):
+    """A later motion with a check is rejected by its own check, if it depends on this one."""
+    executor = MotionExecutor(arm.context, None, None)
+    first, _ = executor._executions = [SimpleNamespace(joints=(name,), request=SimpleNamespace(
+        avoid_collisions=checked)) for name in 'ab']
+    assert executor._joints_of_others(first) == (set() if checked else {'b'})
+
+
 def test_position_controller_that_does_not_report_its_joints_is_refused(arm, monkeypatch):
     client = SimpleNamespace(service_is_ready=lambda: True, call_async=lambda _: (
         arm.rest(3.0) or SimpleNamespace(done=lambda: False)))

@@ -19,7 +19,7 @@ from stand_in_arm import (
 )
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.core import Motion, MotionLimits, Robot, Status, straight_motion
+from ros2_ik.core import Motion, MotionLimits, MotionState, Robot, Status, straight_motion
 from ros2_ik.core.internals import braking_motion, stopped_within
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import (
@@ -31,6 +31,7 @@ from ros2_ik.node.controllers.controller import (
 )
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import (
+    braking_message,
     duration_message,
     JointTrajectoryController,
     RECEIVE_DELAY,
@@ -574,6 +575,14 @@ def test_stop_shortly_before_the_goal_keeps_the_acceleration_limit():
         stopped = stopped_within(braking, (goal - 9.0, goal))
         assert np.abs([stopped.at(t).acceleration for t in np.linspace(
             0, stopped.duration - 1e-9, 20)]).max() < 2.0 * 1.001
+
+
+def test_points_of_a_braking_trajectory_have_increasing_times():
+    """Past defect: controllers rejected equal times, at which two joints stopped."""
+    state = MotionState(np.zeros(1), np.zeros(1), np.zeros(1))
+    motion = Motion(('a',), 0.5, lambda _: state, (1e-9, 0.2, 0.2 + 1e-11, 0.5 - 1e-9))
+    times = [seconds_of(point) for point in braking_message(motion, 0.0).points]
+    assert times == [0.2, 0.5]
 
 
 def test_slowed_arm_on_a_curve_is_braked_although_the_planned_end_is_near():

@@ -26,8 +26,7 @@ from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
-# minimum time before the first point of a braking trajectory, and between its last two points [s]
-MIN_INTERVAL = 1e-3
+MIN_INTERVAL = 1e-3     # minimum time between the points of a braking trajectory [s]
 STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
@@ -289,8 +288,12 @@ def braking_message(motion: Motion, min_duration: float) -> JointTrajectory:
     when some joints stop before the end.
     """
     end = max(motion.duration, POINT_PERIOD, min_duration)
-    times = {max(time, MIN_INTERVAL) for time in motion.rests if time < end - MIN_INTERVAL}
-    points = [_point(motion, time) for time in (*sorted(times), end)]
+    times = [0.0]
+    # controllers reject points with equal times: joints may stop at almost the same time
+    for time in motion.rests:
+        if times[-1] + MIN_INTERVAL <= time <= end - MIN_INTERVAL:
+            times.append(time)
+    points = [_point(motion, time) for time in (*times[1:], end)]
     for point in points:
         # with accelerations, the controller would interpolate by a quintic polynomial
         point.accelerations = []

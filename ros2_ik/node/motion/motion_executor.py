@@ -203,10 +203,11 @@ class MotionExecutor:
             raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
-        """Return the joints of the servo and of all motions accepted before this one."""
-        # without later motions: their path check, if any, rejects them if they depend on this one
-        before = self._executions[:self._executions.index(execution)]
-        owners = [*before, *([self.servo] if self.servo else [])]
+        """Return the joints of the servo and of other motions, of later ones if not checked."""
+        # the path check of a later motion rejects that motion if it depends on this one
+        index = self._executions.index(execution)
+        owners = [*self._executions[:index], *([self.servo] if self.servo else []), *(
+            one for one in self._executions[index + 1:] if not one.request.avoid_collisions)]
         return frozenset(joint for owner in owners for joint in owner.joints)
 
     async def _plan_and_send(self, execution: MotionExecution) -> Outcome | None:
