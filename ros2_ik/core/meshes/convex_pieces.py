@@ -135,8 +135,8 @@ class _Solid:
 
 
 def _volume_between(surface: Array, low: Array, high: Array) -> float:
-    """Return the volume of a closed solid in a box, from its surface (m, 3, 3) in the box."""
-    # Divergence theorem with the field (x - c, 0, 0); the x axis is cut only at c or not at all.
+    """Return a closed solid's volume [m^3] in a box, from its surface (m, 3, 3) in the box."""
+    # Divergence theorem with the field (x - c, 0, 0); x is an axis with one cut, at c, or none.
     # The surface is open at the sides of the box, but the field has no flux through them.
     cuts = np.stack([low, high], axis=1)
     axis = int(np.isfinite(cuts).sum(axis=1).argmin())
@@ -146,7 +146,7 @@ def _volume_between(surface: Array, low: Array, high: Array) -> float:
 
 
 def _planes(piece: _Slice) -> list[tuple[int, float]]:
-    """Return planes (axis, coordinate) to try: at quarters, and through large flat faces."""
+    """Return planes (axis, coordinate) to try: quarters of the extent and large flat faces."""
     planes = []
     areas = np.abs(area_vectors(piece.surface))
     cuts = np.isfinite(piece.low).astype(int) + np.isfinite(piece.high)
@@ -163,7 +163,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
         tops = piece.surface[flat, :, axis].max(axis=1)
         levels, which = np.unique(np.round(tops / PLANE_TOLERANCE), return_inverse=True)
         levels = np.array([tops[which == i].max() for i in range(len(levels))])
-        # the three levels with the largest area, without those at the ends of the slice
+        # the three levels with the largest flat area, except levels at the ends of the slice
         inside = (levels > low + 1e-3 * extent) & (levels < high - 1e-3 * extent)
         weights = np.bincount(which, areas[flat, axis], len(levels)) * inside
         largest = np.argsort(-weights, kind='stable')[:3]
@@ -181,7 +181,7 @@ def _faces_down(corners: Array, axis: int, level: float) -> Mask:
 
 
 def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array]:
-    """Cut triangles (m, 3, 3) where coordinate `axis` is `level`; return those below and above."""
+    """Cut triangles (m, 3, 3) where coordinate `axis` is `level`; return parts below and above."""
     over = corners[:, :, axis] > level
     count = over.sum(axis=1)
     # a triangle that crosses the plane has one lone corner a on one side, and b, c on the other
@@ -190,13 +190,13 @@ def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array]:
                     over[crossing].argmin(axis=1))
     order = (lone[:, None] + np.arange(3)) % 3
     a, b, c = np.moveaxis(np.take_along_axis(corners[crossing], order[:, :, None], axis=1), 1, 0)
-    # a b and a c cross the plane at p and q: triangle a p q is on one side, p b c q on the other
+    # edges ab, ac cross the plane at p, q: triangle apq is on one side, quad pbcq on the other
     p, q = _crossings(a, b, axis, level), _crossings(a, c, axis, level)
     tip = np.stack([a, p, q], axis=1)
     rest = np.concatenate([np.stack([p, b, c], axis=1), np.stack([p, c, q], axis=1)])
     up = count[crossing] == 1
     both = np.concatenate([up, up])
-    # degenerate triangles have no area, but would extend a hull to their full length
+    # drop degenerate triangles: they have no area, but would extend the hull of a half
     tips, rests = _have_area(tip), _have_area(rest)
     below = np.concatenate([corners[count == 0], tip[~up & tips], rest[both & rests]])
     above = np.concatenate([corners[count == 3], tip[up & tips], rest[~both & rests]])

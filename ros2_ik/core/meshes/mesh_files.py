@@ -1,8 +1,8 @@
 """
 Reader of mesh files (stl, obj, dae), based on trimesh, which reads dae files with pycollada.
 
-coal 3.0's reader (assimp) is not used: with several materials, all triangles of an object get
-vertices of the first. As in MoveIt and Pinocchio, COLLADA's <up_axis> and <unit> are not applied.
+coal 3.0's reader (assimp) is not used: it indexes the vertices of an object's first material for
+all triangles. As in MoveIt and Pinocchio, COLLADA's <up_axis> and <unit> are not applied.
 """
 
 from io import BytesIO
@@ -63,7 +63,7 @@ def read_mesh(path: str | Path) -> MeshContent:
 
 
 def _parsed(kind: str, content: bytes) -> Arrays:
-    """Return the fields of a MeshContent; raises ValueError with the reason."""
+    """Return the fields of a MeshContent; raises ValueError for invalid content."""
     import trimesh  # imported here: takes as long to import as ros2_ik.core
 
     if found := re.search(_UNSUPPORTED[kind], content, re.IGNORECASE | re.MULTILINE):

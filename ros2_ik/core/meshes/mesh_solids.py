@@ -15,7 +15,7 @@ from ros2_ik.core.kernels.boxes import count_exiting_rays
 # a mesh counts as two-sided (each triangle exists twice) if less than this share of its triangles
 # is distinct
 TWO_SIDED = 0.6
-# directions of the rays (columns), oblique: rays along the mesh's axes would hit edges of boxes
+# axes of the six rays (columns), oblique: rays along the mesh's axes would hit edges of boxes
 _AXES = np.linalg.qr(np.array([[1.0, 0.3, 0.2], [-0.2, 1.0, 0.4], [0.5, -0.3, 1.0]]))[0]
 
 
@@ -23,8 +23,8 @@ class Enclosure:
     """
     The volume that triangles enclose; `corners` (m, 3, 3) are the corners of the triangles.
 
-    Six rays are cast from a point. A ray leaves the mesh if it crosses triangles outward and
-    inward unequally often; the point is inside if at least three rays leave the mesh. The vote
+    Six rays are cast from a point. A ray leaves the mesh if its outward and inward crossings of
+    triangles differ in number; the point is inside if at least three rays leave the mesh. The vote
     tolerates a few holes and triangles of wrong orientation.
     """
 

@@ -142,8 +142,8 @@ def _simplified(points: Array) -> Array:
     rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
     hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
-    # scale about the centre until no point is outside a face. Along a face's normal, the factor is
-    # the distance of the farthest point / that of the face, both from the centre
+    # scale about the centre until no point is outside a face; ratios (one per face): distance of
+    # the farthest point / distance of the face, from the centre along the face's normal
     centre = few.mean(axis=0)
     face_distances = -(planes[:, :3] @ centre + planes[:, 3])
     ratios = (planes[:, :3] @ (points - centre).T).max(axis=1) / face_distances

@@ -63,7 +63,7 @@ def _elements(robot: Robot, tag: str, missing: str,
     """
     Return the elements with `tag` ('collision' or 'visual'), warnings, and incomplete links.
 
-    `shapes(element, warnings)` returns the shapes of an element, with colours; it may raise an
+    `shapes(element, warnings)` returns (shape, colour) pairs; it may add warnings or raise an
     IKError. If an element cannot be used and `missing` is 'refuse', InvalidSceneError is raised;
     if `missing` is 'skip', the element is left out with a warning, and its link is incomplete.
     """
@@ -187,7 +187,7 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
 
 
 def visual_elements(robot: Robot) -> tuple[GeometryElement, ...]:
-    """Return the <visual> elements without those whose mesh file is missing; reads no mesh."""
+    """Return the valid <visual> elements whose mesh files, if any, exist; reads no mesh."""
     return _elements(robot, 'visual', 'skip', lambda element, _: [
         (element.shape, element.color)])[0]
 
@@ -197,8 +197,8 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     Return the robot's visual geometry, in bodies of one colour each.
 
     Collision elements are added for links with a visual element that cannot be read, and for links
-    that are fixed to no link with visual elements, such as all links of an arm without them.
-    `warnings` name the elements that cannot be read.
+    without visual elements, unless a link fixed to them has visual elements. `warnings` name the
+    elements that cannot be read.
     """
     bodies, warnings, incomplete_links = _elements(robot, 'visual', 'skip', _visual_shapes)
     # links that the same joints move are fixed to each other

@@ -55,7 +55,7 @@ class Scene:
     configuration `at`, at which their poses are taken.
     """
 
-    example: ClassVar[str] = ", such as load_scene('table', robot)"    # for `checks.instance`
+    example: ClassVar[str] = ", such as load_scene('table', robot)"    # in errors of `instance`
 
     robot: Robot = field(compare=False)
     objects: Mapping[str, SceneObject]

@@ -1,7 +1,7 @@
 """
 Reader of scenes written in YAML; errors contain the location in the file.
 
-    objects:                # read in this order; frames may be those of earlier objects
+    objects:                # added in list order; `frame` may belong to an earlier object
       - id: cup
         frame: table/top    # default: the root frame
         pose: {xyz: [0, 0, 0.05], rpy: [0, 0, 0]}      # or quat_xyzw; default: identity
@@ -16,7 +16,7 @@ Reader of scenes written in YAML; errors contain the location in the file.
          shapes: [capsule: {radius: 0.01, length: 0.1}]}
     allowed: [[cup, table], pen]                       # pairs, or one name with all others
     checked: [[hand, wrist], left_finger]              # pairs to check even if the SRDF disables
-                                                       # them, or one name with all others
+                                                       # them, or one name (pairs have precedence)
     padding: {hand: 0.01}   # [m]
     frames: {camera: {xyz: [1, 0, 1]}}
 """
@@ -130,7 +130,7 @@ def _collection(value: object, kind: type, location: str) -> Any:
 
 
 def _add(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Scene:
-    # a list, because an id in YAML may be a value that cannot be hashed
+    # search a list, because an id in YAML may be a value that cannot be hashed
     if _keys(item, OBJECT_KEYS, ('id', 'shapes'))['id'] in [*scene.objects]:
         raise InvalidSceneError(f"object '{item['id']}' already exists")
     return scene.add(_object(item, folder), item.get('frame'), at)

@@ -118,7 +118,7 @@ class SceneObject:
             raise InvalidSceneError(f"the id '{OCTOMAP}' is reserved for an octree")
 
     def drawn_color(self, attached: bool = False) -> tuple[float, ...]:
-        """Return the colour, or the default if the object has no colour or its alpha is 0."""
+        """Return the colour, or a default colour if it is None or fully transparent."""
         default = ATTACHED_COLOR if attached else WORLD_COLOR
         return self.color if self.color and self.color[3] > 0 else default
 

@@ -20,7 +20,7 @@ from ros2_ik.core.status import ExitFlag
 GAP = 2e-3
 # `Clearance.repair_solver` ignores pairs farther apart than this [m]
 INFLUENCE_DISTANCE = 0.15
-# depth, in addition to the effect of tolerances, above which a tip's contact is unavoidable [m]
+# a tip's contact is unavoidable if motions within the tolerances leave more than this depth [m]
 UNAVOIDABLE_DEPTH = 1e-4
 # With restarts and without costs, `Clearance` repairs every eighth colliding solution. Repairing
 # all solutions doubles the time of searches for blocked targets of a UR5. Repairing none doubles
@@ -82,8 +82,8 @@ class SelfMotion:
 
     If the targets have fewer rows than the robot has active joints, each solution lies on a curve
     (or surface) of solutions. Two walks follow the curve, one in each direction, until a solution
-    has no contact, or MAX_STEPS or the budget is used up. Each walk also ends if a step finds
-    no solution, or hardly moves the joints (at limits). No walk starts near a visited solution.
+    without contact, MAX_STEPS or the end of the budget is reached. Each walk also ends if a step
+    finds no solution or hardly moves joints (at limits). No walk starts near a visited solution.
 
     Measured for a Panda among boxes, where the descent from a near seed ends in contact: a third
     of the solutions are far from the seed without self-motion, and 10 % with self-motion, which
@@ -107,7 +107,7 @@ class SelfMotion:
         x, q, iterations = colliding.q[self._q_slice], colliding.q.copy(), 0
         if (np.abs(self._visited - x).max(axis=1, initial=0.0) < VISITED_DISTANCE).any():
             return None
-        # a walk in each direction: active values and tangent, which each step updates in place
+        # a walk in each direction: active values and step direction, both updated by each step
         walks, visited = deque([(x.copy(), self._direction.copy()),
                                 (x.copy(), -self._direction)]), [x]
         for _ in range(MAX_STEPS):
@@ -134,9 +134,9 @@ def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
     Return the contacts at q (nq,) that no values of the active joints avoid.
 
     These are contacts between bodies that no active joint can separate. `at_targets` states that q
-    and all solutions are within the tolerances of the targets. Contacts between bodies fixed to a
-    tip (a gripper, an attached object) and bodies fixed to the world are then unavoidable, too, if
-    they are deep enough.
+    and all solutions are within the tolerances of the targets. If a target in the root frame has
+    no free axis, deep contacts of bodies fixed to its tip (a gripper, an attached object) with
+    bodies fixed to the world are then unavoidable, too.
     """
     robot, active, found = problem.robot, set(problem.joint_names), list[Contact]()
 

@@ -23,7 +23,7 @@ class ClosedLoopIK(Solver):
     with err = log6(T_tip_target) and J = -Jlog6(T_target_tip) J_tip, until |err| < eps or for
     `it_max` updates. |err| mixes metres and radians; the default of `eps` is 1e-4, as in the
     example, or the smallest tolerance of the targets if that is smaller. Unlike the example, this
-    solver weights the rows of err and J in v, and clamps q to the limits after each update.
+    solver weights the rows of err and J in v (see `screw_to`), and clamps each q to the limits.
 
     Source: https://github.com/stack-of-tasks/pinocchio, examples/inverse-kinematics.py
     """

@@ -53,9 +53,9 @@ class InverseKinematics:
     Drake's InverseKinematics in snake_case; the argument order is Drake's, except for X_AbarA.
 
     Frames are names, or None for the root frame. The names of points give their frame: p_AQ is
-    point Q in frame A [m]. Angles are in radians; bounds are inclusive and may be
-    infinite. Each `add_` method returns the Constraint, Cost or PoseTarget that it added, which is
-    also the handle for `remove`.
+    point Q in frame A [m]. Angles are in radians. Bounds are inclusive, and may be infinite if
+    the method does not limit them to [0, pi]. Each `add_` method returns the Constraint, Cost or
+    PoseTarget that it added, which is also the handle for `remove`.
 
     `locked` {joint: value} keeps joints exactly at these values, even outside their limits;
     `with_joint_limits` False ignores the limits of all other joints. Joints on which no target,

@@ -82,7 +82,7 @@ class LevenbergMarquardt(Solver):
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts` in one compiled call for each `TargetGroup`; see `Solver.find`."""
         groups, left = _groups(problem), budget.iterations
-        # active joints that belong to no group stay at the start, clamped to their limits
+        # active joints that belong to no group stay at `problem.start`, clamped to their limits
         q = problem.start.copy() if len(groups) == 1 else problem.within_limits(problem.start)
         error, flag, iterations, used, next_start = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
         for group in groups:
@@ -126,7 +126,7 @@ class ScrewError(RelativeFunction):
         turned = v.log3(v.relative_rotation(B, v.product(A, v.rotation(parameters, 0))))
         p = v.origin(B)
         shifted = v.log6(turned, v.to_local(B, v.point(A, v.vector(parameters, 9))))
-        # body Jacobian: velocity along and angular velocity about each axis of the frame
+        # body Jacobian: linear velocity along, and angular velocity about, each axis of the frame
         for i in range(3):
             axis = v.column(B, i)
             f[i], f[3 + i] = -shifted[i], -turned[i]
@@ -144,7 +144,7 @@ class TargetGroup(NamedTuple):
 
     # the arguments of `find_poses` from `numbers` to `bases`, for the group's own program
     arrays: tuple[Array | Indices, ...]
-    # indices of the group's joint values in the active values
+    # indices of the group's joint values among the active values
     values: Indices | slice
     # indices of the group's targets (None: all)
     targets: Indices | slice | None
@@ -188,7 +188,7 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
     for t, target in enumerate(problem.targets):
         numbers = [t]
         names = active & problem.robot.moving_joints(target.tip, target.relative_to)
-        # joints that move both tip and reference frame leave the error unchanged, but stay active
+        # joints that move both tip and reference frame are active, although the error ignores them
         if target.relative_to is not None:
             names |= active & problem.robot.moving_joints(target.relative_to)
         # merge with the groups that share a joint
@@ -204,7 +204,7 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
 
 def screw_to(target: PoseTarget) -> KinematicFunction:
     """
-    Return the error function of a target for `lm`.
+    Return the error function of a target for `lm` and `clik`.
 
     If a weight is not 1, the function is FramePose, whose rows of position and rotation are
     independent: a free axis does not change the other rows.

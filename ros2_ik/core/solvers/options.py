@@ -29,7 +29,7 @@ class SolveOptions:
       of all target tips) search until the timeout or another limit and return the best one.
     - `solutions`: number of different solutions to find; above 1, 'first' returns the nearest.
     - `allow_restarts`: False tries only the seeds.
-    - `approximate` (position [m], orientation [rad]): if there is no solution, return the best
+    - `approximate` (position [m], orientation [rad]): if no solution is found, return the best
       configuration with target errors within these bounds, with the status APPROXIMATE.
     - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
       included; one number, or numbers by joint name. Planar and floating joints that may move

@@ -1,4 +1,4 @@
-"""A problem as stacked rows: hard rows with bounds, and rows of costs."""
+"""A problem as stacked rows: hard rows (targets, constraints) with bounds, and cost rows."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property

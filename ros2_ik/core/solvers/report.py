@@ -89,7 +89,7 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     """Return the message of a failure: a proof, or violations and contacts of the best attempt."""
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
-    # omit depths, of which only a lower bound is known
+    # omit contact depths, of which only a lower bound is known
     if search.unavoidable:
         at_target = 'at this target, ' if search.problem.targets else ''
         return ('there is no solution without contact: '

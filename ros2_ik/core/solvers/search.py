@@ -55,7 +55,7 @@ class Candidate(NamedTuple):
 
     attempt: Attempt
     report: AcceptanceReport
-    # value of the measure that `select` names; the solution of lowest rank is returned
+    # the measure that `select` names, negated for manipulability; the lowest rank is returned
     rank: float = 0.0
 
     @property
@@ -71,8 +71,8 @@ class Search:
     """
     A search for solutions of a problem, which can be run in slices of time.
 
-    Descents begin at the seeds, then at starts near the first seed (if its tips are close to their
-    targets; see `_first_restart` for exceptions), then at random starts, numbered as in `Starts`.
+    Descents begin at the seeds, then at starts near the first seed (if all tips at that seed are
+    close to their targets; exceptions: `_first_restart`), then at random starts (see `Starts`).
     One call of the solver tries the starts of a batch in order until a descent succeeds. If a
     target is `loose`, or the options have `approximate`, the calls alternate between two problems,
     one with the exact targets and one with the tolerances as constraints. If the options name the
@@ -147,7 +147,7 @@ class Search:
 
     @property
     def finished(self) -> bool:
-        """True if no further attempt is needed or allowed; reading True ends the search."""
+        """True if no further attempt is needed or allowed; reading True sets `ended`."""
         if self.ended is None and self._is_over():
             if self.attempts and (self.options.select == 'cost' or not self.accepted):
                 self._add_acceptable_seeds()
@@ -290,10 +290,10 @@ class Search:
     @cached_property
     def _first_restart(self) -> int:
         """The number of the first start after the seeds, for solvers without `finds_starts`."""
-        # without targets, distances to solutions are unknown: use the last three near starts first
+        # without targets, distances to solutions are unknown: use only the last three near starts
         if not self.problem.targets:
             return N_NEAR - 2
-        # if a tip is far from its target, random starts lead to the target sooner
+        # with costs or a far tip, skip the near starts: random starts reach a far target sooner
         is_far = any(error.position > CLOSE[0] or error.orientation > CLOSE[1]
                      for error in accept(self.problem, self.seeds[0]).errors)
         if self.options.select != 'nearest' and (is_far or self.problem.costs):

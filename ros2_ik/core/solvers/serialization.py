@@ -21,7 +21,7 @@ class _Pickler(pickle.Pickler):
         """
         Return the persistent ID of the robot (True) or of its checker, or None for other items.
 
-        For a robot with added frames, only these are pickled; the receiver adds them to its robot.
+        Of a robot with added frames, only the frames are pickled; `unpack` adds them to its robot.
         """
         if isinstance(item, Robot):
             return (item.without_added_frames is item and item.key == self._robot.key) or None

@@ -101,8 +101,8 @@ class PoseSolver:
     """
     Finds joint values for a sequence of target poses of `tips`; all preparations are done once.
 
-    The fields are arguments of `solve_pose`, which caches 32 PoseSolvers by all of them except
-    `scene` and `options`. `options` apply to each search.
+    The fields are arguments of `solve_pose`, which caches 32 PoseSolvers; all fields but `scene`
+    and `options` are the cache key. `options` apply to each search.
 
         solver = PoseSolver(robot, 'tool0', options=SolveOptions(timeout=0.01))
         for T_base_target in poses:

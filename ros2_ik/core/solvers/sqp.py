@@ -77,7 +77,7 @@ class SequentialQuadratic(Solver):
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _trust_region(self) -> Array:
-        """Return the largest steps (n,): TRUST; infinite for positions of multi-value joints."""
+        """Return step limits (n,): TRUST, or QP_INFINITY for positions of multi-value joints."""
         active = self.problem.active
         largest = np.full(len(active.columns), TRUST)
         for joint in active.multi_value_joints:
@@ -96,14 +96,14 @@ class SequentialQuadratic(Solver):
         return attempt, used, starts.first + used
 
     def _find_feasible(self, x: Array, budget: Budget) -> tuple[Attempt, int]:
-        """Run phase 1 from the rows of x (k, n); return best attempt and number of rows used."""
+        """Run phase 1 from starts x (k, n); return best attempt and number of starts used."""
         rows, stop = self.rows, budget.interrupted()
         most = 0 if stop else budget.iterations
         # the loop overwrites x with the ends of the descents
         error, flag, row, iterations, used = rows.hard.run(
             self._feasible_loop, None if stop else budget.interrupted, x, rows.limits, rows.rows,
             rows.bounds, self._step_limits, OPTIONS, self.attempt_iterations, most)
-        # the compiled loop only returns INTERRUPTED; the budget has the reason
+        # an interrupted loop returns only INTERRUPTED; the budget has the reason
         if flag != ExitFlag.CONVERGED:
             flag = budget.flag or flag
         return Attempt(self._with_active(x[row]), error, iterations, ExitFlag(flag)), used

@@ -19,7 +19,7 @@ from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of
 from ros2_ik.core.scene.shapes.shape import Shape
 
 DETAILS = ('exact', 'hull')
-NAMESPACE = 'pieces-7'      # folder of convex parts in the cache; rename it if the parts change
+NAMESPACE = 'pieces-7'      # cache folder of convex parts; rename it if their algorithm changes
 # larger meshes are replaced by their hulls: coal's tree of a million triangles takes 4 GB
 MAX_EXACT_TRIANGLES = 500_000
 # directions from the centre of a cube to its 6 faces, 12 edges and 8 corners
@@ -129,14 +129,14 @@ class Mesh(Shape, kind='mesh'):
         """
         Return whether any of k bodies is inside the volume that the triangles enclose.
 
-        `bodies` (k, n, 3) has n points of each body. Their surfaces must not cross the triangles.
+        `bodies` (k, n, 3) has n points of each body; no body's surface may cross the triangles.
         """
         # cheap tests first: a body is inside only if all its points are in the bounding box ...
         box = self.geometry.aabb_local
         near = bodies[((bodies >= box.min_) & (bodies <= box.max_)).all(axis=(1, 2))]
         if not len(near):
             return False
-        # ... and in the convex solids, which together contain the enclosed volume
+        # ... and each is in a convex solid: together, these solids contain the enclosed volume
         contained = np.zeros(near.shape[:2], dtype=bool)
         for hull in self.convex_solids:
             normals, offsets = hull.half_spaces
