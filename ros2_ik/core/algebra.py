@@ -1,5 +1,5 @@
 """
-Vector algebra for formulas: vectors are tuples, matrices are nine numbers row by row.
+Vector algebra for compiled formulas: vectors are tuples, matrices nine numbers row by row.
 
 A placement X is twelve numbers: its rotation row by row, then its position.
 """
@@ -41,7 +41,7 @@ def rotation(numbers: Floats, first: int) -> Matrix:
 
 @part
 def column(R: Floats, i: int) -> Vector:
-    """Return column i of a matrix; in a rotation, this is axis i of the rotated frame."""
+    """Return column i of a matrix; column i of a rotation is axis i of the rotated frame."""
     return R[i], R[i + 3], R[i + 6]
 
 
@@ -129,13 +129,13 @@ def origin(X: Floats) -> Vector:
 
 @part
 def point(X: Floats, v: Vector) -> Vector:
-    """Return X v: convert point v from the frame of a body with placement X."""
+    """Return X v: map point v of the frame placed at X to the frame in which X is given."""
     return add(rotate(X, v), origin(X))
 
 
 @part
 def to_local(X: Floats, p: Vector) -> Vector:
-    """Return X^-1 p: convert point p to the frame of a body with placement X."""
+    """Return X^-1 p: map point p of the frame in which X is given to the frame placed at X."""
     return rotate_inverse(X, sub(p, origin(X)))
 
 

@@ -69,7 +69,7 @@ def vectors(values: Mapping[str, object], what: str, size: int, error: type[IKEr
 
 def matrix(value: object, name: str, columns: int | None, error: type[IKError],
            maximum: float = math.inf) -> Array:
-    """Copy the value into a read-only array (m, columns) of finite floats, m > 0."""
+    """Copy the value into a read-only array (m, n) of finite floats; n = `columns` (None: any)."""
     rows = f'rows of {columns}' if columns else 'equally long rows of'
     wanted = f'{rows} finite numbers' + (f' up to {maximum:g}' if maximum < math.inf else '')
     array = floats(value, name, wanted, error)
@@ -98,7 +98,7 @@ def row_numbers(value: object, name: str, error: type[IKError], maximum: float =
 
 
 def direction(value: object, name: str, error: type[IKError], size: int = 3) -> Array:
-    """Return the vector scaled to length 1, (size,), read-only; raise `error` for length zero."""
+    """Return a read-only unit vector (size,); raise `error` if all |components| are below 1e-9."""
     array = vector(value, name, size, error)
     largest = max(map(abs, array.tolist()))
     if largest < 1e-9:

@@ -35,7 +35,7 @@ class RobotDescriptionError(IKError):
 
 
 class InvalidStateError(IKError):
-    """Invalid joint values: NaN, a wrong count, or a quaternion of norm zero."""
+    """Invalid joint values, such as NaN, a wrong count or a quaternion of norm zero."""
 
     status = Status.INVALID_ROBOT_STATE
 
@@ -71,7 +71,7 @@ class InvalidConstraintError(IKError):
 
 
 class InvalidOptionError(IKError):
-    """An option out of its range, or an option that the chosen solver does not have."""
+    """An argument or option with an invalid value, or an option that the solver does not have."""
 
 
 class InvalidSceneError(IKError):

@@ -30,8 +30,8 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     """
     Return a copy of a pose as an array (4, 4), with its rotation made orthonormal.
 
-    Raises `fault` if the pose is not (4, 4), not finite, more than 1e-4 from a rigid
-    transformation (Frobenius norm), or has a coordinate beyond +-MAX_DISTANCE.
+    Raises `fault` unless the pose is (4, 4) with last row 0 0 0 1, its rotation part is within
+    1e-4 of a rotation matrix (Frobenius norm), and its coordinates are within +-MAX_DISTANCE.
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
     # inlined fast path of `floats`: this code runs for each target of each problem
@@ -70,7 +70,7 @@ def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
 
 def quaternion_pose(numbers: Sequence[float], what: str,
                     fault: Callable[[str], Exception]) -> pin.SE3:
-    """Return the pose of x y z qx qy qz qw; raises `fault` unless |norm - 1| <= 1e-2."""
+    """Return the pose x y z qx qy qz qw; raise `fault` if the quaternion norm is not 1 +- 0.01."""
     norm = math.hypot(*numbers[3:])
     if norm < 1e-9:
         raise fault(f'{what} is zero; the identity is x y z w = 0 0 0 1')

@@ -36,8 +36,7 @@ class Defaults:
     """
     Defaults for fields that a request leaves empty, and limits of `timeout` and `solutions`.
 
-    The node has a parameter of the same name for each field; the description of the parameter
-    explains the field.
+    Each field is described at the node parameter of the same name.
     """
 
     default_group: str = ''
@@ -58,7 +57,7 @@ class IKRequest:
     The joints of `group` may move. Without a `group`, the joints of `default_group` may move, if
     they can change every tip pose, constraint and cost (see `chosen_group`). Otherwise, all joints
     that targets, constraints or costs depend on may move. If `moving_joints` are named, no other
-    joints move. `locked_joints` never move. A planar or floating base moves only within a group.
+    joints move. `locked_joints` never move. The base joint moves only if the group contains it.
 
     A target relative to a moving frame refers to the pose of that frame in the solution, or, if
     `follow_frames` is False, to the pose of that frame at the start.
@@ -66,7 +65,7 @@ class IKRequest:
     The search starts at `seed`, then at `more_seeds`: joint values by name. The `World` completes
     `seed`; joints missing from one of `more_seeds` take their values from the completed `seed`.
     `options.max_joint_change` bounds the joint changes from `seed`. With `avoid_collisions`, a
-    solution has no contact in the world's scene.
+    solution has no contact that the world's `checker` finds.
 
     Tips and frames may be frames of the robot, frames of the world's scene (objects, subframes,
     named frames), and `frames` that this request adds, such as a tool (see `Robot.with_frames`).
@@ -105,8 +104,9 @@ class World:
         """
         Return the seed (nq,) of the request, completed by the current joint values.
 
-        The values of `active` joints start the search. `required` joints affect the solution;
-        `checked` joints, only contacts. Raises IKError if a required value is missing or too old.
+        The search starts at the values of `active` joints. The values of `required` joints affect
+        targets, constraints or costs; those of `checked` joints, only contacts and distances.
+        Raises IKError if a required value is missing or too old.
         """
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
@@ -147,10 +147,10 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     """
     Return the name of the group that moves, or '' if no group is used (see `IKRequest`).
 
-    The request's `group` always moves. Without `moving_joints`, its `default_group` moves if it
-    can move each tip, each frame of a constraint or cost, and each pair of tips relative to each
-    other (except pairs that no joint can move), and if it contains each joint that a constraint or
-    cost names. A constraint on joint positions without `names` counts as naming all joints.
+    A given `group` always moves. With neither `group` nor `moving_joints`, the `default_group`
+    moves if it can move each tip, each frame of a constraint or cost, and each pair of tips
+    relative to each other (unless no joint can), and if it contains each joint that a constraint
+    or cost names. A constraint on joint positions without `names` counts as naming all joints.
     """
     group = request.group or ('' if request.moving_joints else request.default_group)
     if request.group or not group:
@@ -161,7 +161,7 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
 
 
 def _joint_sets(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
-    """Yield sets of joints; the default group must contain at least one joint of each set."""
+    """Yield sets of joints; the default group must contain a joint of each non-empty set."""
     # passive joints never move, and the group need not contain the base
     immobile = robot.passive_joints | {robot.base_joint}
     tips = [target.tip for target in request.targets]
@@ -190,7 +190,7 @@ def _frames(request: IKRequest) -> list[str]:
 
 
 def required_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
-    """Return the joints whose start values affect the targets, constraints or costs."""
+    """Return the joints whose start values affect targets, constraints or costs, not distances."""
     required = frozenset[str]()
     for target in request.targets:
         required |= robot.moving_joints(target.tip, target.relative_to) - active
@@ -238,7 +238,7 @@ def default_tip(robot: Robot, group: str, defaults: Defaults) -> str:
     """
     Return the default tip of `group` ('' for the robot) for requests that name no tip.
 
-    Raises AmbiguousTipError with the choices if there are several tips or none.
+    Raises AmbiguousTipError if no default is set and there are several tips or none.
     """
     own = group in ('', default_group(robot, defaults))
     tip = (defaults.default_tip or _shipped_default(robot, 'tip')) if own else ''

@@ -38,9 +38,9 @@ def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
 
     phi is the angle in [0, pi] between u and the axis; its gradient is a unit vector perpendicular
     to u. `one` and `two` are the `orthonormal_complement` of the axis. x and y are the components
-    along `one` and `two` of the unit vector along u's component perpendicular to the axis; they
-    are 1 and 0 if u is along the axis. The vector phi (x, y) is zero only if u is parallel to the
-    axis, and is smooth there; if u is antiparallel, the vector has length pi.
+    of u along `one` and `two`, divided by their norm; they are 1 and 0 if u is parallel or
+    antiparallel to the axis. The vector phi (x, y) is zero only if u is parallel to the axis, and
+    is smooth there; if u is antiparallel, the vector has length pi.
     """
     # components of u along one, two and the axis
     x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
@@ -95,11 +95,11 @@ class AngleBetweenVectors(FormedFunction):
         angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
         vector  phi t                         [rad], along two axes perpendicular to b
         chord   a - b                         of length 2 sin(phi / 2), in axes of `relative_to`:
-                                              1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
+                                              weight c: cost c (1 - cos(phi)), as in Drake
 
-    angle: the wrench of the row is a moment of length 1 perpendicular to a and b. It is not unique
-    where a and b are parallel or antiparallel; there it is a moment about one fixed axis. If the
-    bounds allow only 0, or only pi, solvers use the vector instead (for pi, with -b).
+    angle: the wrench of the row is a unit moment perpendicular to a and b. If a and b are parallel
+    or antiparallel, the axis of the moment is not unique: one fixed axis is used. If the bounds
+    allow only 0, or only pi, solvers use the vector instead (for pi, with -b).
 
     vector: smooth where a and b are parallel. Where they are antiparallel, the vector has length
     pi in one fixed direction; nearby, one derivative grows up to a limit of pi * 1e3.

@@ -24,7 +24,7 @@ class CheckedDistance(KinematicFunction):
     """
     A function of the distances that a collision checker computes.
 
-    The convex hull replaces a mesh without convex parts (see `CollisionChecker.make_parts`).
+    A mesh without convex parts counts as its convex hull (see `CollisionChecker.make_parts`).
     """
 
     periodic = True

@@ -235,7 +235,7 @@ def as_rotation(rotation: Pose, name: str) -> Array:
             raise InvalidConstraintError(f'{name} must be {wanted}, not of shape {given.shape}')
         rotation = np.eye(4)
         rotation[:len(given), :len(given)] = given
-    # the nearest rotation matrix: the input may have rounding errors
+    # made orthonormal: the input may have rounding errors
     R = np.array(as_placement(rotation, name, InvalidConstraintError).rotation)
     R.setflags(write=False)
     return R

@@ -117,7 +117,7 @@ class FrameOrientation(FormedFunction):
 
         vector  theta n                 rx ry rz [rad] along the reference's axes
         angle   theta                   in [0, pi] [rad]
-        chord   2 sin(theta / 2) n      so that 1/2 c |f|^2 = c (1 - cos(theta)), Drake's cost
+        chord   2 sin(theta / 2) n      with weight c, the cost is c (1 - cos(theta)), as in Drake
         euler   roll pitch yaw [rad]    R*^T R offset = Rx(roll) Ry(pitch) Rz(yaw)
 
     `reference` and `offset` are rotations (3, 3), or poses of which only the rotation is used;

@@ -222,7 +222,7 @@ class JointCoupling(JointFunction):
         return tuple(f'row {row} [joint units]' for row in range(len(self.ratios)))
 
     def bind(self, robot: Robot) -> BoundJoints:
-        # multiply the ratios by the rows of the joints
+        # apply the ratios to the rows of JointPositions
         rows = JointPositions(self.names, self.reference, wrap=False).bind(robot)
         ratios = np.asarray(self.ratios)
         if len(rows.labels) != ratios.shape[1]:

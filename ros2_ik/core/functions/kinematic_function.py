@@ -102,7 +102,7 @@ class KinematicFunction(ABC):
         """
         Return a smooth function that is zero if and only if lower <= f <= upper (m,), or None.
 
-        An angle or a distance has no gradient at zero, but the vector with this length is smooth
+        Angles and distances have no gradient at zero, but a vector whose length is f is smooth
         there. None means that solvers use f itself.
         """
         return None

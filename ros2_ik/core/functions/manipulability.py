@@ -30,7 +30,7 @@ class Manipulability(KinematicFunction):
     'xz' or 'yz' [m]. All joints between the two frames count, including a floating base; to
     exclude the base of an arm, measure relative to the shoulder. f is not differentiable at a
     singularity; the returned gradient there is 0, so a descent must not start there. With fewer
-    joints than rows, f is always 0.
+    degrees of freedom than rows, f is always 0.
 
     Yoshikawa, "Manipulability of Robotic Mechanisms", IJRR 1985. Raises InvalidConstraintError for
     unknown rows.

@@ -52,7 +52,7 @@ class RegionDistance(RelativeFunction):
         f = min_regions max_surfaces s     [m], negative inside; maximum over a region's surfaces
 
     Rows of `surfaces` (n, 9), in `relative_to`: number of the region, kind, point c (3), direction
-    n (3), size. With p the position of `point`, the kinds are
+    n (3), size [m]. With p the position of `point`, the kinds are
 
         0 plane       s = n . (p - c)
         1 sphere      s = |p - c| - size
@@ -61,7 +61,7 @@ class RegionDistance(RelativeFunction):
     An upper bound of 0 keeps the point in one of the regions; a box is six planes. Outside a
     region, f is below the Euclidean distance near edges and corners. f is not differentiable where
     two surfaces or regions have the same distance; the gradient there is that of the first one.
-    Raises InvalidConstraintError for rows of another length, unknown kinds, and a direction of
+    Raises InvalidConstraintError for rows not of 9 numbers, unknown kinds, and a direction of
     length zero (a sphere needs no direction).
     """
 

@@ -14,7 +14,7 @@ from ros2_ik.core.kernels.rows import measure_formula
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.robot import Configuration, Robot
 
-Parameters: TypeAlias = 'Iterable[ArrayLike]'   # of a formula, in the order in which it reads them
+Parameters: TypeAlias = 'Iterable[ArrayLike]'   # parameters of a formula, in reading order
 
 
 class RelativeFunction(KinematicFunction):

@@ -2,8 +2,8 @@
 The acceptance check: a solution has the status SUCCESS only if `accept` accepted it.
 
 The check depends on robot, problem and joint values alone. It computes its own forward kinematics
-(a product of exponentials, or Pinocchio's) and runs its own collision check. Only the formulas
-of constraints are shared with the solvers.
+(a product of exponentials, or Pinocchio's), and shares with the solvers only the functions of
+constraints and costs, and the collision checker.
 """
 
 from collections.abc import Iterable
@@ -87,8 +87,8 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     Check whether joint values q (nq,) solve a problem.
 
     q is accepted if it is finite, every target is within its tolerances, every constraint within
-    its bounds, every active joint within its limits and its change bound, every other joint
-    exactly at its start value, and, if the problem has a checker, q has no contact.
+    its bounds and tolerance, every active joint within its limits and change bound, every other
+    joint exactly at its start value, and, if the problem has a checker, q has no contact.
     """
     active, structure = problem.active, problem.structure
     q, errors = _values(problem.robot, q), np.empty((len(problem.poses), 2))
@@ -114,7 +114,7 @@ def _check_terms(problem: IKProblem, q: Array, errors: Array,
                  violations: list[Violation]) -> tuple[float, ...]:
     """Fill the target errors (t, 2), extend `violations`, and return the cost values."""
     robot = problem.robot
-    # new data if a user's function runs, because it may overwrite the shared scratch data
+    # new data if a user's function runs: the function may overwrite the shared scratch data
     data = robot.model.createData() if problem.structure.runs_user_code else robot.scratch_data()
     # `to_q` normalizes quaternions
     at = Configuration.of_checked(robot, robot.to_q(q) if robot.floating_joints else q, data)

@@ -10,9 +10,9 @@ from ros2_ik.core.functions import BoundJoints, RelativeFunction
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.robot import sphere_of_reach
 
-# relative difference below which two bounds are equal
+# relative difference below which two numbers count as equal
 EPSILON = 1e-9
-# a target at more than this multiple of the reach was probably given in millimetres
+# a target farther away than this multiple of the reach was probably given in millimetres
 UNIT_MISTAKE_RATIO = 10
 # key of the bounded number, name of the bound, lower and upper end
 Bound: TypeAlias = tuple[Hashable, str, float, float]
@@ -22,8 +22,8 @@ def conflict(problem: IKProblem) -> str | None:
     """
     Return a sentence about two bounds that exclude each other, or None.
 
-    Compares all bounds of one joint (limits, `max_joint_change`, constraints) and all constraints
-    on the same function. A result of None does not prove that a solution exists.
+    Compares all bounds of each joint (limits, `max_joint_change`, constraints), and constraints on
+    equal frame or centre-of-mass functions. A result of None does not prove a solution exists.
     """
     bounds: dict[Hashable, list[tuple[str, float, float]]] = {}
     for key, name, lower, upper in (*_joint_bounds(problem), *_function_bounds(problem)):
@@ -72,7 +72,7 @@ def _joint_bounds(problem: IKProblem) -> Iterator[Bound]:
 
 
 def _function_bounds(problem: IKProblem) -> Iterator[Bound]:
-    """Yield a key and the bounds of each constraint row; rows of equal functions share a key."""
+    """Yield bounds on rows of frame and centre-of-mass functions; equal functions share keys."""
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
         key: Hashable = None
@@ -87,7 +87,7 @@ def _function_bounds(problem: IKProblem) -> Iterator[Bound]:
 
 
 def out_of_reach(problem: IKProblem) -> list[str]:
-    """Return one sentence for each target beyond the maximum reach of its tip."""
+    """Return one sentence per target beyond its tip's reach (x y z fixed in the root frame)."""
     found = []
     for target in problem.targets:
         sphere = None

@@ -25,7 +25,7 @@ class IKProblem:
 
     The joints of `group` are active (may move); without a group, all joints that targets,
     constraints or costs depend on. Passive joints and the joints named in `locked` never move.
-    All other joints keep their values in `start` (joint values as in `Robot.to_q`, default
+    Inactive joints keep their values in `start` (joint values as in `Robot.to_q`, default
     `robot.neutral`), even if outside their limits. Active joints stay within their limits unless
     `joint_limits` is False, and within `change_bound` if there is one.
 
@@ -102,8 +102,8 @@ class IKProblem:
         """
         Return the problem with other target poses, ten times faster than a new IKProblem.
 
-        Each pose is relative to the frame of its target. `start` and `checker` default to those of
-        this problem. Raises InvalidTargetError, InvalidStateError or InvalidOptionError.
+        Each pose is in the frame `relative_to` of its target. `start` and `checker` default to
+        those of this problem. Raises InvalidTargetError, InvalidStateError or InvalidOptionError.
         """
         wanted = poses if type(poses) is list else as_list(poses)
         if wanted is None or len(wanted) != len(self.given):
@@ -140,7 +140,7 @@ class IKProblem:
         return problem
 
     def relaxed(self) -> 'IKProblem':
-        """Return the problem with each loose target relaxed to constraints on its errors."""
+        """Return the problem with each `loose` target relaxed to constraints on its errors."""
         loose = [target for target in self.targets if target.loose]
         within = [one for target in loose for one in target.tolerance_constraints()]
         return self.replaced(targets=[target for target in self.targets if target not in loose],
@@ -154,17 +154,13 @@ class IKProblem:
             for target in self.targets])
 
     def approximated(self) -> 'IKProblem':
-        """Return the problem that minimizes target errors, and bounds them by their tolerances."""
+        """Return the problem with target errors, bounded by the tolerances, as its only costs."""
         within = [one for target in self.targets for one in target.tolerance_constraints()]
         return self.replaced(targets=(), constraints=[*self.constraints, *within],
                              costs=[target.error_cost() for target in self.targets])
 
     def replaced(self, **arguments: Any) -> 'IKProblem':
-        """
-        Return the problem with some constructor arguments replaced and the same active joints.
-
-        The new targets, constraints or costs do not make further joints active.
-        """
+        """Return the problem with some arguments replaced; no further joints become active."""
         locked = set(self.robot.joint_names) - set(self.joint_names)
         return IKProblem(self.robot, **{**self.arguments(), 'locked': locked, **arguments})
 
@@ -193,7 +189,7 @@ class IKProblem:
         return self_collision_check(self.robot).checker
 
     def _resolve_targets(self) -> None:
-        """Set `targets` (converted to the root frame if their frame is static) and `poses`."""
+        """Set `targets`, relative to the root frame instead of static frames, and `poses`."""
         self.targets = self.given
         if static := self.structure.static_reference_targets:
             at = Configuration(self.robot, self.start, self.robot.scratch_data())

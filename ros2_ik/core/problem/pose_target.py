@@ -51,7 +51,7 @@ class PoseTarget:
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
-        # True if a tolerance of an error that counts is above MIN_LOOSE
+        # True if the tolerance of a counted error is above MIN_LOOSE
         self.loose = bool(self.position_tolerance > MIN_LOOSE[0] and self.counted[:3].any()
                           or self.orientation_tolerance > MIN_LOOSE[1] and self.counted[3:].any())
 
@@ -100,14 +100,14 @@ class PoseTarget:
 
         `placed` is the pose of the tip relative to the frame `relative_to`.
         """
-        # acceptance uses this method: to be independent, it shares no arithmetic with solvers
+        # used by the acceptance check, so this method shares no arithmetic with the solvers
         error = pin.SE3(self.transform).actInv(placed)
         shift = error.translation * self.counted[:3]
         turn = pin.log3(error.rotation) * self.counted[3:]
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)
 
     def tolerance_constraints(self) -> tuple[Constraint, ...]:
-        """Return constraints sufficient, but not necessary, for errors within the tolerances."""
+        """Return constraints that keep the errors within the tolerances; some are stricter."""
         reference, found = self.function.reference, list[Constraint]()
         for rows, tolerance, length in (
                 (slice(0, 3), self.position_tolerance, PointToPointDistance(

@@ -31,8 +31,8 @@ class ActiveJoints:
     the robot's tangent space. `inactive_q_indices` are indices in q of the other joints' values.
 
     `limits` (2, n) are the lower and upper limits of the active values, `lower` and `upper` (nq,)
-    the limits of q; all are infinite if limits are off. `ranges` (4, n) are `limits`, then the
-    robot's own limits, within which random starts are drawn even if limits are off.
+    the limits of q; if limits are off, all are infinite until `within` narrows them. `ranges`
+    (4, n) are `limits`, then the robot's own limits, within which random starts are always drawn.
 
     `multi_value_joints` are the planar and floating joints; `floating_starts` are the indices of
     the floating joints' first values among the active values. `angles` are the indices in q of
@@ -123,7 +123,7 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
     """
     Return the names of the active joints, which may move; `locked` and passive joints never move.
 
-    With a group, these are its joints; without a group, the joints that move a tip or change a
+    With a group, its joints are active; without a group, the joints that move a tip or change a
     function. `tips` are pairs of a tip and its reference frame (None: the root frame). Each set in
     `joints` has the joints that change one function.
     Raises UnmovedTipError for a tip that no active joint moves.

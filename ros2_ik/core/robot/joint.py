@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
 
-# tolerated excess beyond a limit, for encoder noise and rounding, such as 3.1416 for pi [rad, m]
+# excess beyond a limit [rad, m] tolerated as encoder noise or rounding, such as 3.1416 for pi
 LIMIT_TOLERANCE = 1e-3
 NOT_IN_Q = 10**9     # index of a joint without values in q: beyond the end of any q
 # numbers of (values in q, columns in the tangent space) by joint kind; other kinds have (1, 1)
@@ -35,8 +35,8 @@ class Joint:
     as in MoveIt). The joint's `velocity_size` tangent-space columns begin at `velocity_index`.
     Joints in `Robot.tree` and `Robot.elements` have no indices: their `size` is 0.
 
-    A continuous joint has no limits, and its full turn leaves all link poses unchanged. Therefore
-    `Robot.joints` has a URDF's continuous joint as 'revolute' if a mimic joint follows this joint.
+    A continuous joint has no limits, and its full turn leaves all link poses unchanged. Therefore,
+    in `Robot.joints`, a continuous joint that a mimic joint follows has the kind 'revolute'.
     """
 
     name: str
@@ -93,7 +93,7 @@ def joints_in_q(model: pin.Model, given: Sequence[Joint]) -> tuple[Joint, ...]:
 
 
 def _with_follower_limits(leader: Joint, follower: Joint) -> Joint:
-    """Return a leader with the limits of a mimic joint applied to it."""
+    """Return the leader, with its limits narrowed by those of a mimic joint."""
     assert follower.mimic is not None
     _, multiplier, offset = follower.mimic
     if multiplier == 0:

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr, unescape
 
 from ros2_ik.core.errors import IKError, InvalidSceneError, RobotDescriptionError
 
-# number of parent folders whose subfolders are searched
+# number of parents of each search folder whose subfolders are also searched
 N_PARENTS = 3
 _NAME = re.compile(r'<name>\s*([^<]+?)\s*</name>')
 # xacro keeps its state in global variables: one expansion at a time
@@ -60,9 +60,9 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
     Return the path of a mesh file given as a package://, model:// or file:// URI or as a path.
 
-    Packages are searched for by folder name in `package_dirs`, their parents and siblings, then on
-    AMENT_PREFIX_PATH; `package_dirs` and their parents may also match by the name in package.xml.
-    Relative paths are tried in `package_dirs`. The InvalidSceneError lists the paths tried.
+    Packages are searched for among the subfolders of `package_dirs` and their N_PARENTS nearest
+    parents, among `package_dirs` and all parents (also by package.xml), then in AMENT_PREFIX_PATH.
+    Relative paths are tried in `package_dirs`. Raises InvalidSceneError with the paths tried.
     """
     return _first_existing(_mesh_candidates(name, package_dirs), Path.is_file,
                            f"the mesh '{name}' cannot be found; valid: a path, file://, "
@@ -97,8 +97,7 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
     """
     Return the URDF text of a xacro file.
 
-    `$(find package)` searches the folder of the file and `package_dirs`, the folders around them,
-    and the ROS environment.
+    `$(find package)` searches like `find_mesh`, but first in and around the folder of the file.
     `arguments` are the values of `<xacro:arg>` elements; as in xacro, unknown names are ignored.
     Raises RobotDescriptionError.
     """

@@ -175,7 +175,7 @@ class Robot:
 
         `frames` maps the name of each new frame to a pair: the frame that it is fixed to (None:
         the root frame), and its pose in that frame. Scenes and collision checkers of the robot
-        without these frames remain valid. Calls with equal frames return the same object.
+        without these frames remain valid. Recent calls with equal frames return the same object.
 
         Raises UnknownFrameError, or InvalidOptionError for an invalid pair or a name that the
         robot already has.
@@ -219,7 +219,7 @@ class Robot:
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """Names of all frames: links, joints (each at its child link), then added frames."""
+        """Frame names: links, joints (at their child links), SRDF world frame, added frames."""
         return tuple(self._frame_ids)
 
     def _own_frames(self, world_frame: str | None) -> dict[str, int]:
@@ -275,7 +275,7 @@ class Robot:
 
     @cached_property
     def neutral(self) -> Array:
-        """Default values (nq,): 0 if allowed, else the middle of two limits or the only limit."""
+        """Default q (nq,): 0 if allowed, else mid-range or the only limit; quaternions 0 0 0 1."""
         q: Array = np.clip(0.0, self.lower, self.upper)
         # joints with two limits that exclude 0
         outside = (q != 0) & np.isfinite(self.upper - self.lower)

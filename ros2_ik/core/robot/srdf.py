@@ -38,7 +38,7 @@ class Semantics:
 
     `states[group][state][joint]` is a list of values. `base_joint` has the name and the parent
     frame of the virtual joint of the root link (default: 'root_joint', 'world'). `world_frame` is
-    this parent frame if the SRDF has such a virtual joint of type 'fixed', otherwise None.
+    this parent frame if the virtual joint has the type 'fixed', otherwise None.
 
     Raises RobotDescriptionError for invalid XML (see `parse_xml`), a URDF instead of an SRDF, and
     a state whose values are not finite numbers.
@@ -124,7 +124,7 @@ class Semantics:
             elif element.tag == 'chain':
                 base, tip = (self._known(element.get(f'{end}_link', ''), self._links,
                                          'link of a chain') for end in ('base', 'tip'))
-                # the joints between both links, through their common ancestor
+                # the joints on the path between the two links
                 if base and tip:
                     joints |= set(self._tree.chain(base)) ^ set(self._tree.chain(tip))
                     tips[tip] = None

@@ -31,7 +31,7 @@ class Tree:
       first of its seven values); the joint position is `multiplier` x + `offset`;
     - `column`: first column of the joint in the tangent space of the active joints.
 
-    Frame i is fixed to body `frame_body[i]` (-1: the root), at `frame_placement[i]` (12,) in it.
+    Frame i is fixed to body `frame_body[i]` (-1: the root) at the pose `frame_placement[i]` (12,).
     """
 
     parent: Indices
@@ -77,7 +77,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
             mounted[index] = body, pending * data.liMi[index]
             continue
         kind = _KINDS.get(element.kind, REVOLUTE)
-        # rotates the frame of the joint so that its axis is z
+        # rotation that maps z to the joint axis
         align = pin.SE3.Identity()
         if kind != FLOATING:
             align.rotation = pin.Quaternion.FromTwoVectors(_Z, np.array(element.axis)).matrix()
@@ -112,8 +112,8 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
     Return a sphere, centred on the first moving joint, that contains all positions of `tip`.
 
     Returns the centre (3,), the radius [m] and the name of this joint. Joints not in `moving` stay
-    at their values in q (nq,). Returns None if no joint moves the tip, or if its reach is infinite
-    (a planar, a floating or an unlimited prismatic joint; any prismatic if not `joint_limits`).
+    at their values in q (nq,). Returns None if no joint moves the tip, or if a planar, floating or
+    unlimited prismatic joint does (any prismatic joint counts as unlimited if not `joint_limits`).
     """
     names = tuple(name for name in robot.joint_names if name in moving)
     tree = tree_of(robot, (robot.frame_id(tip),), names, q)
