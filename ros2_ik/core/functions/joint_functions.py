@@ -12,7 +12,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues, Mask
 from ros2_ik.core.checks import row_numbers
-from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.errors import counted, InvalidConstraintError
 from ros2_ik.core.functions.fields import (
     FieldType,
     FieldValue,
@@ -151,8 +151,8 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
                                                    robot.joint_names) for k in range(joint.size)]
         if reference.size != len(places):
             names = ', '.join(function.names or robot.joint_names)
-            raise InvalidConstraintError(f'the joints {names} have {len(places)} values, '
-                                         f'the reference {reference.size}')
+            raise InvalidConstraintError(f'the reference has {counted(reference.size, "number")}; '
+                                         f'valid: {len(places)}, for {names}')
         q = rows.reference.copy()
         q[places] = reference
         q = robot.to_q(q)
@@ -227,8 +227,8 @@ class JointCoupling(JointFunction):
         ratios = np.asarray(self.ratios)
         if len(rows.labels) != ratios.shape[1]:
             names = 'all joints' if self.names is None else ', '.join(self.names)
-            raise InvalidConstraintError(f'ratios has {ratios.shape[1]} columns, but {names} have '
-                                         f'{len(rows.labels)} rows')
+            raise InvalidConstraintError(f'ratios has {counted(ratios.shape[1], "column")}; '
+                                         f'valid: {len(rows.labels)}, for {names}')
         return replace(rows, unbound=self, A=ratios @ rows.A,
                        offset=ratios @ rows.offset - self.offset,
                        turns=np.zeros(len(ratios), dtype=bool), labels=self.labels)

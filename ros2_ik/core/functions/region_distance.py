@@ -80,7 +80,7 @@ class RegionDistance(RelativeFunction):
         if not set(rows[:, 1].tolist()) <= {PLANE, SPHERE, CYLINDER}:
             raise InvalidConstraintError(f'surfaces has kinds {sorted(set(rows[:, 1].tolist()))}; '
                                          'valid: 0 plane, 1 sphere, 2 cylinder')
-        if not rows[rows[:, 1] != SPHERE, 5:8].any(axis=1).all():
+        if (np.abs(rows[rows[:, 1] != SPHERE, 5:8]) < 1e-9).all(axis=1).any():
             raise InvalidConstraintError('surfaces has a direction of length zero')
 
     def numbers(self) -> Parameters:

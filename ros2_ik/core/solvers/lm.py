@@ -82,8 +82,8 @@ class LevenbergMarquardt(Solver):
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts` in one compiled call for each `TargetGroup`; see `Solver.find`."""
         groups, left = _groups(problem), budget.iterations
-        # active joints that belong to no group stay at `problem.start`, clamped to their limits
-        q = problem.start.copy() if len(groups) == 1 else problem.within_limits(problem.start)
+        # active joints that belong to no group stay at the seed, clamped to their limits
+        q = problem.start.copy() if len(groups) == 1 else problem.within_limits(starts.seed)
         error, flag, iterations, used, next_start = 0.0, ExitFlag.CONVERGED, 0, 0, starts.first
         for group in groups:
             poses, ranges = problem.poses, problem.active.ranges

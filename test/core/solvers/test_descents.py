@@ -14,6 +14,8 @@ from ros2_ik.core import (
     FramePosition,
     IKProblem,
     PoseTarget,
+    Robot,
+    solve,
     solve_pose,
 )
 from ros2_ik.core.solvers import make_solver
@@ -83,6 +85,18 @@ def test_each_tolerance_ends_a_descent_with_its_exit_flag(small):
 
 
 # -- targets that share no joint are descended separately ----------------------------------------
+
+
+def test_joint_that_moves_no_target_stays_at_the_seed(load):
+    """Past defect: with two separate targets, the joint moved to its neutral position."""
+    baxter, hands = load('baxter'), ('left_gripper', 'right_gripper')
+    robot = Robot.from_urdf(baxter.urdf, srdf=baxter.srdf.replace('</robot>', (
+        '<group name="all"><joint name="head_pan"/><group name="left_arm"/>'
+        '<group name="right_arm"/></group></robot>')))
+    at = Configuration(robot, robot.random_q(np.random.default_rng(3)))
+    found = solve(IKProblem(robot, [PoseTarget(hand, at.transform(hand)) for hand in hands],
+                            'all', collisions=False), [{'head_pan': 0.4}], timeout=5.0)
+    assert found.success and found.joints['head_pan'] == 0.4
 
 
 def test_target_relative_to_a_moving_torso_is_solved(load):
