@@ -57,8 +57,12 @@ def test_malformed_description_is_refused_until_a_valid_one_arrives():
         description.update(urdf='<robot name="x"/>')
         assert 'no links' in description.error
     assert sum('no links' in line for line in log.lines) == 1
-    description.update(urdf=URDF)
-    assert description.error == '' and len(robots) == 1
+    control = '<!-- --><ros2_control name="mock_system" type="system"/></robot>'
+    for urdf in (URDF, URDF.replace('</robot>', control)):    # as from robot_state_publisher
+        description.update(urdf=urdf)
+        assert description.error == '' and len(robots) == 1
+    description.update(urdf=URDF.replace('"hand"', '"tool"'))
+    assert description.error == '' and len(robots) == 2
 
 
 def test_missing_tf2_ros_is_reported_as_not_installed(monkeypatch):

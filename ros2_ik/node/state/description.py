@@ -3,6 +3,7 @@
 from collections.abc import Callable
 import time
 from typing import Any
+from xml.etree import ElementTree
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.core.errors import counted, RobotDescriptionError
@@ -10,6 +11,7 @@ from ros2_ik.core.internals import join_first
 from ros2_ik.messages.request_error import RequestError
 
 DESCRIPTION_TIMEOUT = 3.0     # for a first description, from the start of the node [s]
+UNUSED_TAGS = ('ros2_control', 'transmission', 'gazebo')   # of a URDF, for drivers and simulators
 
 
 class Description:
@@ -71,6 +73,10 @@ class Description:
                 return
             robot = Robot.from_urdf(newest['urdf'], srdf=newest['srdf'] or None,
                                     root_joint=self._root_joint)
+            # a new robot would end all motions
+            if self.robot and all(map(_describe_the_same, newest.values(), self._used.values())):
+                self.error, self._used = '', newest
+                return
             self._on_new_robot(robot)
         except IKError as error:
             if str(error) != self.error:
@@ -84,3 +90,11 @@ class Description:
                        f'groups: {groups}')
         if robot.warnings:
             self._log.warning(join_first(robot.warnings))
+
+
+def _describe_the_same(text: str, other: str) -> bool:
+    """Return whether two valid texts differ only in their form and in elements not used here."""
+    first, second = (text and ElementTree.canonicalize(text, strip_text=True,
+                                                       exclude_tags=UNUSED_TAGS)
+                     for text in (text, other))
+    return first == second
