@@ -80,7 +80,7 @@ class RobotBodies:
 
     def show(self, q: Array | None, color: Color | None = None,
              robot_q: Array | None = None) -> None:
-        """Show the robot at q (nq,) or hide it (None); hide links of equal pose at `robot_q`."""
+        """Show the robot at q, except links with the same pose at `robot_q`; None hides it."""
         # viser sends every assignment to all browsers: assign changed values only
         if self._root.visible != (q is not None):
             self._root.visible = q is not None

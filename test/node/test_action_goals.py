@@ -7,11 +7,13 @@ from builtin_interfaces.msg import Duration, Time
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
+from small_arm import small_arm
 from stand_in_arm import Arm, JOINT, MAX_ACCELERATION, MAX_VELOCITY, SUPERVISION_PERIOD
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import IKError, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.stream import PositionController
@@ -173,6 +175,16 @@ def test_motion_is_refused_if_another_trajectory_arrives_during_planning(arm, go
     with pytest.raises(StopIteration, match='PREEMPTED.*the node is being stopped'):
         executor.run(MotionRequest(arm.robot, {}, stop_count=executor.stop_count)).send(None)
     assert not goals
+
+
+def test_robot_with_a_free_base_is_not_moved(arm):
+    """The pose of the base is unknown, so that the path cannot be checked."""
+    executor, robot = MotionExecutor(arm.context, None, None), small_arm(root_joint='freeflyer')
+    executor._robot = robot
+    for start in (executor.run(MotionRequest(robot, {'turn': 0.1}, avoid_collisions=False)),
+                  executor.acquire_for_servo(robot, ['turn'], frozenset(), 0)):
+        with pytest.raises((StopIteration, RequestError), match='root_joint fixed'):
+            start.send(None)
 
 
 @pytest.mark.parametrize('checked', [True, False])

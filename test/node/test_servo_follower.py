@@ -9,18 +9,14 @@ import pinocchio as pin
 import pytest
 from rclpy.logging import get_logger
 from servo_harness import FRAMES, TIP
-from small_arm import small_arm
 from small_robots import joint, urdf
 
 from ros2_ik.core import Box, CollisionChecker, Configuration, Robot, Scene, SceneObject, Sphere
-from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import SessionRequest
 from ros2_ik.node.servo.session import Session
 from ros2_ik.node.servo.velocities import ObjectVelocities
-from ros2_ik.srv import SwitchServo
 
 DT, FOREVER = 0.004, 1e9     # period of the servo, and deadline of a command [s]
 HOME = np.array([0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398])
@@ -322,14 +318,6 @@ def test_errors_with_and_without_a_fail_callback_can_both_be_logged(with_fail_fi
     for fail in (failed.append, None) if with_fail_first else (None, failed.append):
         Loop._attempt(loop, lambda: [][0], fail)
     assert failed == ['IndexError: list index out of range']
-
-
-def test_servo_refuses_a_robot_with_a_free_base():
-    servo = MagicMock(_off_requests=0)
-    servo.description.current.return_value = robot = small_arm(root_joint='freeflyer')
-    servo.scene.current.scene = Scene(robot)
-    with pytest.raises(RequestError, match='root_joint fixed'):
-        Servo._switch_on(servo, SwitchServo.Request(mode='joint', group='arm')).send(None)
 
 
 @pytest.mark.parametrize(('newest', 'players', 'calls'), [

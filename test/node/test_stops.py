@@ -93,7 +93,17 @@ def test_action_controller_without_control_msgs_is_not_used(monkeypatch):
     arm.parameters.update({'one.kind': 'follow_joint_trajectory', 'one.group': 'arm',
                            'one.topic': '', 'controllers': ['one']})
     found = RobotControllers(arm.robot, arm.context)
-    assert not found.controllers and 'control_msgs is not installed' in found.faults[0]
+    assert not found.controllers and 'of control_msgs are not installed' in found.faults[0]
+
+
+@pytest.mark.parametrize('topic', ['my topic', '1abc/x', 'a//b', '~x'])
+def test_controller_with_an_invalid_topic_is_not_used(monkeypatch, topic):
+    """Past defect: the robot was refused, with a traceback."""
+    arm = Arm(monkeypatch, TrajectoryRecorder)
+    arm.parameters.update({'one.kind': 'joint_trajectory', 'one.group': 'arm',
+                           'one.topic': topic, 'controllers': ['one']})
+    found = RobotControllers(arm.robot, arm.context)
+    assert not found.controllers and f"topic '{topic}' is invalid" in found.faults[0]
 
 
 def test_controller_is_unavailable_until_its_subscriber_must_have_been_discovered(monkeypatch):

@@ -25,8 +25,8 @@ class DistanceBounds(NamedTuple):
 
     `placed` (i, 12) are the boxes' placements in the root frame; `lower_bounds` (p,) are bounds on
     signed distance minus margin [m]; `max_decrease` (p,) is an upper bound on each distance's
-    decrease since `last` of `bounds_at` [m]. `nearest` [m] is the smallest of the original
-    `lower_bounds`, even after `DistanceCheck.distances` replaced bounds by exact distances.
+    decrease since the bounds that `BroadPhase.bounds_at` received [m]. `nearest` [m] is the least
+    of the original `lower_bounds`, even after exact distances replaced some of them.
     """
 
     q: Array

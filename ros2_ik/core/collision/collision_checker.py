@@ -254,7 +254,7 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
     for pair in _link_pairs(robot, scene, geometry):
         one, other = (number_of[name] for name in pair)
         checked[one, other] = checked[other, one] = True
-    # check objects of the world against links, attached objects against links and all objects
+    # check a world object against the links, an attached object against links and all objects
     for name in number_of.keys() - links:
         others = [*number_of] if name in scene.attached else geometry.links
         checked[[number_of[other] for other in others], number_of[name]] = [

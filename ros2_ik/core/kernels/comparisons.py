@@ -30,7 +30,7 @@ def choose_turns(q, indices, seed, lower, upper):
     """
     Add full turns to the values of q (nq,) at `indices` (k,).
 
-    The turns bring each value nearest to `seed` (nq,) within `lower` and `upper` (nq,) [rad].
+    The turns bring each value as near to `seed` as `lower` and `upper` (nq,) allow [rad].
     """
     for i in indices:
         q[i] = nearest_turn(q[i], seed[i], lower[i], upper[i])

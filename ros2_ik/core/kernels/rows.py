@@ -281,7 +281,7 @@ def fill(at, parameters, addresses, x, work, f, J):
 
 @inner_part
 def fill_values(at, parameters, addresses, x, work, f, J):
-    """Fill f, the wrenches, and the rows of J of entries without a formula; see `fill`."""
+    """Fill f; fill wrenches of entries with a formula, rows of J of the others. See `fill`."""
     table = at.table
     place_bodies(at, x, work)
     for entry in range(at.entries):

@@ -107,7 +107,7 @@ def violation_of(below, above):
 @part
 def update_bfgs(bfgs_correction, H, s, y):
     """
-    Apply Powell's damped BFGS update of H + bfgs_correction (n, n) to `bfgs_correction`.
+    Apply Powell's damped BFGS update to H + bfgs_correction (n, n); change only the latter.
 
     s (n,) is the step, y (n,) the change of the Lagrangian's gradient (Nocedal and Wright,
     "Numerical Optimization", procedure 18.2).

@@ -188,7 +188,7 @@ class Branches:
         return True
 
     def _best(self) -> Chain:
-        """Return the cheapest of the longest allowed chains, with the added configurations."""
+        """Return the cheapest longest allowed chain, with configurations added by _subdivide."""
         samples, nodes = self.samples.tolist(), self.nodes
         # cached, because successive chains share most of their steps
         subdivide = cache(lambda i, a, b: self._subdivide(

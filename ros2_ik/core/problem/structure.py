@@ -195,7 +195,7 @@ class Structure:
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
         self.is_loose = any(target.loose for target in targets)
         self.tips = tuple(target.tip for target in targets)
-        # if there are only targets, one compiled check suffices for acceptance (for most robots)
+        # with only targets, the compiled check usually covers all but contacts: see _screw_chains
         chains = None if uses else _screw_chains(
             robot, [target._replace(relative_to=None) if i in self.static_reference_targets
                     else target for i, target in enumerate(targets)])

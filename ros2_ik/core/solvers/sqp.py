@@ -126,7 +126,7 @@ class SequentialQuadratic(Solver):
         flag = budget.flag or flag
         attempt = Attempt(self._with_active(x), begin.error,
                           begin.iterations + iterations, ExitFlag(flag), cost, holds=True)
-        # a cheaper last iterate slightly violates the hard rows: correct it by phase 1
+        # the last iterate, if cheaper, violates the hard rows slightly: correct it by phase 1
         if cost_of_last < cost:
             back, _ = self._find_feasible(last[None], replace(
                 budget, iterations=budget.iterations - attempt.iterations))

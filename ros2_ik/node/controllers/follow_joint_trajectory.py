@@ -45,7 +45,7 @@ class FollowJointTrajectoryController(JointTrajectoryController):
 
     def __init__(self, *arguments: Any) -> None:
         if FollowJointTrajectory is None:
-            raise IKError('control_msgs is not installed (apt install '
+            raise IKError('the actions of control_msgs are not installed (apt install '
                           'ros-$ROS_DISTRO-control-msgs); kind joint_trajectory needs no action')
         super().__init__(*arguments)
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,

@@ -2,6 +2,9 @@
 
 from collections.abc import Collection, Iterable
 
+from rclpy.exceptions import InvalidTopicNameException
+from rclpy.validate_full_topic_name import validate_full_topic_name
+
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
@@ -33,6 +36,13 @@ class RobotControllers:
         kind, group, topic = (context.parameters[f'{name}.{field}']
                               for field in ('kind', 'group', 'topic'))
         joints = active_joints(robot, group)
+        # a topic `~/x` is relative to the node's name
+        try:
+            validate_full_topic_name(f'/{(topic or name).removeprefix("~/").removeprefix("/")}')
+        except InvalidTopicNameException as error:
+            # only the first line: the others repeat the name
+            reason = str(error).splitlines()[0]
+            raise IKError(f"its topic '{topic}' is invalid: {reason}") from None
         if shared := self.controllers_of(joints):
             raise IKError(f"it has joints of controller '{shared[0].name}'")
         new = KINDS[kind](name, joints, topic, context)

@@ -94,7 +94,7 @@ class JointTrajectoryController(Controller):
         self._commands = CommandTopic(
             context, JointTrajectory, f'{namespace}/joint_trajectory' if self.is_action
             else self.topic, 10, self.on_foreign_command)
-        # control_msgs is not needed: the type of the goal states is in action_msgs
+        # the goal states need no action of control_msgs: their type is in action_msgs
         self._action = self.topic if self.is_action else f'{namespace}/follow_joint_trajectory'
         self._goal_states = context.node.create_subscription(
             GoalStatusArray, f'{self._action}{STATUS}', self._on_goal_states, STATUS_QOS,

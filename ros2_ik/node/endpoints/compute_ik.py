@@ -14,7 +14,7 @@ SEARCH_FAILED = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRA
 
 
 class ComputeIK(IKEndpoint):
-    """IK services; a search runs in the node's thread if it is short, else in a worker."""
+    """IK services; short searches for poses run in the node's thread, all others in a worker."""
 
     def offer(self) -> None:
         self.serve(Service, '~/compute_ik', self.answer)

@@ -20,7 +20,7 @@ RESULT_TIMEOUT = 10       # time for which the action server keeps a result, nod
 
 class ConstrainedIK(IKEndpoint):
     """
-    The action server; a search runs in the node's thread if it is short, else in a worker.
+    The action server; short searches for poses run in the node's thread, all others in a worker.
 
     An invalid goal is accepted and then aborted, since only a result can carry the reason.
     """

@@ -117,8 +117,6 @@ class Servo(Endpoint):
         tip = '' if mode == 'joint' else (
             link_name(robot, named, 'tip', scene) if named else tip_name(robot, group, parameters))
         joints = active_joints(robot, group)
-        if robot.base_joint:
-            raise invalid('the servo moves only robots with root_joint fixed')
         if tip and not robot.moving_joints(tip) & {*joints}:
             raise invalid(f"no joint of group '{group}' moves '{tip}'")
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
@@ -192,16 +190,20 @@ class Servo(Endpoint):
             self._forget()
 
     def _send_changes(self) -> None:
-        owner = self.motions.servo
-        if self._session_request is None or owner is None:
+        owner, request = self.motions.servo, self._session_request
+        if request is None or owner is None:
             return
+        scene = self.scene.current.scene
+        # the scene of another robot does not fit the session
+        if scene.robot.key != request.scene.robot.key:
+            self._end('the robot description was replaced')
+        elif scene is not request.scene:
+            self._send_scene(request, scene)
         if self.motions.stop_count != owner.request.stop_count:
             self._end('all motions were stopped')
         for controller in owner.controllers:
             if controller.foreign_goal:
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
-        if self.scene.current.scene is not self._session_request.scene:
-            self._send_scene(self._session_request, self.scene.current.scene)
         # heartbeat: the process ignores commands if the node does not call it
         self.servo_process.call(Loop.pause, self._paused)
 

@@ -74,7 +74,7 @@ class MotionExecutor:
         """
         Stop all motions; return their number, which includes waiting and braking motions.
 
-        A moving servo counts, too. It checks `stop_count` every 20 ms, and ends after a change.
+        A moving servo counts, too. Its endpoint checks `stop_count` every 20 ms, and ends it.
         """
         self.stop_count += 1
         for execution in self._executions:
@@ -196,6 +196,9 @@ class MotionExecutor:
         if self._robot is None or request.robot.key != self._robot.key:
             raise RequestError(Status.INVALID_ROBOT_STATE,
                                'the robot description has been replaced since the request')
+        if request.robot.base_joint:
+            raise RequestError(Status.CONTROL_FAILED, 'nothing was moved: the node moves only '
+                               'robots with root_joint fixed')
         if request.stop_count != self.stop_count:
             raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                                'after the request for this motion')
@@ -305,13 +308,15 @@ class MotionExecutor:
                 if outcome := execution.supervise():
                     break
                 self._path_checks.recheck(execution)
-            # a motion whose remaining path cannot be checked must stop
-            except IKError as error:
-                execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {error}')
             except Exception as error:
                 # an exception brakes the arm; an exception during braking ends the supervision
                 if execution.reason:
                     raise
+                # the remaining path cannot be checked
+                if isinstance(error, IKError):
+                    execution.stop(Status.INVALID_MOTION_PLAN,
+                                   f'the scene has changed, and {error}')
+                    continue
                 self._log.error(traceback.format_exc())
                 execution.stop(Status.FAILURE, f'{type(error).__name__}: {error}')
         self._log.info(f'motion by {execution.request.requester} with '

@@ -38,7 +38,7 @@ HALT_CONDITION = 30.0    # condition number at which the arm halts (default of M
 NEAR_GAP = 0.005    # gap (distance - margin) below which a pair explains a slow arm [m]
 NEAR_BOUND = 0.02   # distance below which a position limit explains a slow arm [rad, m]
 SLOW_FRACTION = 0.95    # fraction of the commanded velocity below which the arm is slow
-HALT_FRACTION = 0.02    # fraction of the commanded velocity below which the status is `halted`
+HALT_FRACTION = 0.02    # fraction of the commanded velocity below which the arm is halted
 GAIN = 8.0          # of the pose task [1/s]
 # fraction of the tip's maximum velocity to aim at, since curved paths are longer than their chord
 TIP_HEADROOM = 0.99

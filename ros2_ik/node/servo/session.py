@@ -69,7 +69,7 @@ class Session:
         self._started_at = self._stepped_at = time.monotonic()      # steady clock [s]
         self._moved_at = -math.inf     # last motion (steady clock [s]); -inf: nothing is published
         self._checked_at = 0.0      # last check of joint_states (steady clock [s])
-        self._time = 0      # last command (motion clock [ns], like the times of knots)
+        self._time = 0      # time of the last step (motion clock [ns], like the times of knots)
         self._velocities = ObjectVelocities()
         self._ended_at = math.inf
         self._bounds = position_bounds(follower.robot, joints)
