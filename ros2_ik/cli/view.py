@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 import logging
 import shlex
 import time
@@ -81,20 +80,33 @@ def run(args: argparse.Namespace) -> Exit:
 
 def run_goals(args: argparse.Namespace) -> Exit:
     """Serve markers until Ctrl-C; raises CommandError when the robot_description changes."""
-    from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.view.rviz_goals import RvizGoals
-    # launch reports any other exit code than 0 as an error
-    with suppress(KeyboardInterrupt), NodeClient(args.node) as client:
-        session = node_session(client, args.tip, args.problem, args.wait)
-        moving = set[str]().union(*(session.robot.moving_joints(tip) for tip in session.tips))
-        while not client.spin_until(
-                lambda: client.has_another_robot or moving <= client.joints.keys(),
-                WARNING_PERIOD):
-            missing = sorted(moving - client.joints.keys())
-            warn(f'no markers yet: joint_states lack {", ".join(missing)}')
-        RvizGoals(session, client.node, client.name, lambda: client.has_another_robot).run()
-        raise CommandError('another robot_description was received: start the command again')
+    from ros2_ik.cli.node_client import interrupts, NodeClient
+    # a KeyboardInterrupt could get lost while the modules below are imported
+    with interrupts() as received, NodeClient(args.node, lambda: bool(received)) as client:
+        try:
+            _serve_goals(client, args, received)
+        # an interrupted wait fails; launch reports any other exit code than 0 as an error
+        except CommandError:
+            if not received:
+                raise
     return Exit.SUCCESS
+
+
+def _serve_goals(client: 'NodeClient', args: argparse.Namespace, received: list[int]) -> None:
+    from ros2_ik.view.rviz_goals import RvizGoals
+    session = node_session(client, args.tip, args.problem, args.wait)
+    moving = set[str]().union(*(session.robot.moving_joints(tip) for tip in session.tips))
+    if session.robot.base_joint in moving:
+        raise CommandError('a robot with a free base has no markers: joint_states lack its pose')
+    while not client.spin_until(lambda: bool(received) or client.has_another_robot
+                                or moving <= client.joints.keys(), WARNING_PERIOD):
+        missing = sorted(moving - client.joints.keys())
+        warn(f'no markers yet: joint_states lack {", ".join(missing)}')
+    print(f'{", ".join(session.tips)}: markers on {client.name}/goals  (Ctrl-C ends it)',
+          flush=True)
+    RvizGoals(session, client.node, client.name,
+              lambda: bool(received) or client.has_another_robot).run()
+    raise CommandError('another robot_description was received: start the command again')
 
 
 def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: False,

@@ -101,5 +101,5 @@ def out_of_reach(problem: IKProblem) -> list[str]:
         if away > (radius + target.position_tolerance) * (1 + EPSILON):
             unit = ' (positions are in metres)' if away > UNIT_MISTAKE_RATIO * radius else ''
             found.append(f"the target is out of reach: {away:.4g} m from '{joint}', "
-                         f"maximum reach of '{target.tip}' {radius:.4g} m{unit}")
+                         f"reach of '{target.tip}' at most {radius:.4g} m{unit}")
     return found

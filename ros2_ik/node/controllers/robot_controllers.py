@@ -41,7 +41,7 @@ class RobotControllers:
             validate_full_topic_name(f'/{(topic or name).removeprefix("~/").removeprefix("/")}')
         except InvalidTopicNameException as error:
             # only the first line: the others repeat the name
-            reason = str(error).splitlines()[0]
+            reason = str(error).splitlines()[0].rstrip(':')
             raise IKError(f"its topic '{topic}' is invalid: {reason}") from None
         if shared := self.controllers_of(joints):
             raise IKError(f"it has joints of controller '{shared[0].name}'")

@@ -36,6 +36,7 @@ from ros2_ik.messages.requests import read_request
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.endpoints.endpoint import Endpoint, set_status
 from ros2_ik.node.motion.motion_execution import MotionRequest, Outcome
+from ros2_ik.node.motion.motion_executor import require_fixed_base
 from ros2_ik.node.motion.planning import MAX_TIP_SPEED, scaled_limits
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
@@ -98,6 +99,8 @@ class IKEndpoint(Endpoint):
         `state` is the parsed state of the seed, None if it must be parsed here.
         """
         robot, parameters = self.description.current(), self.parameters
+        if message.execute:
+            require_fixed_base(robot)
         scene, seed = state or self.scene.parse_state(message.seed, robot, 'seed')
         request, checker = read_request(message, scene, seed, parameters,
                                         self.transforms.locate, self.scene.checker)

@@ -196,9 +196,7 @@ class MotionExecutor:
         if self._robot is None or request.robot.key != self._robot.key:
             raise RequestError(Status.INVALID_ROBOT_STATE,
                                'the robot description has been replaced since the request')
-        if request.robot.base_joint:
-            raise RequestError(Status.CONTROL_FAILED, 'nothing was moved: the node moves only '
-                               'robots with root_joint fixed')
+        require_fixed_base(request.robot)
         if request.stop_count != self.stop_count:
             raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                                'after the request for this motion')
@@ -331,3 +329,10 @@ class MotionExecutor:
             for controllers in self._retired:
                 controllers.close()
             self._retired.clear()
+
+
+def require_fixed_base(robot: Robot) -> None:
+    """Raise RequestError if the robot has a free base, whose pose is unknown during motions."""
+    if robot.base_joint:
+        raise RequestError(Status.CONTROL_FAILED, 'nothing was moved: the node moves only robots '
+                           f"with root_joint fixed, not '{robot.root_joint}'")

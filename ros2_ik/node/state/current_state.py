@@ -71,7 +71,7 @@ class CurrentState:
     def _missing_reason(self, name: str, reading: Reading | None, limit: float) -> str:
         if reading is None:
             return (f"joint '{name}' is needed, but neither the request nor joint_states has its "
-                    'position')
+                    'position (free bases, planar and floating joints: multi_dof_joint_state)')
         return (f"joint '{name}' is needed, but not in the request, and its position from "
                 f'joint_states is {self._joint_states.age_text(reading)}; parameter '
                 f'joint_state_timeout allows {limit:g} s')
