@@ -67,8 +67,7 @@ def add_parser(commands: Commands) -> None:
     call.add_argument('--execute', action='store_true',
                       help='move the robot to the solution if the path is collision-free (not '
                            'checked with --allow-collisions); Ctrl-C stops the robot')
-    call.add_argument('--straight', action='store_true',
-                      help='move the tip along a straight line')
+    call.add_argument('--straight', action='store_true', help='move the tip along a straight line')
     call.add_argument('--tip-speed', type=float, default=0.0, metavar='V',
                       help='maximum speed of the tip with --straight [m/s] (default: 10)')
     add_json_argument(call)

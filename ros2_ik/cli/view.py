@@ -48,8 +48,7 @@ def add_parser(commands: Commands) -> None:
         description='Serve a web page that shows a robot. Drag the gizmo at its tip: a ghost '
                     'shows the answer. Needs viser.')
     add_robot_arguments(parser, nargs='?')
-    parser.add_argument('--node', metavar='NAME', help='running node, whose robot is shown and '
-                        'moved')
+    parser.add_argument('--node', metavar='NAME', help='running node whose robot is shown')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
                         help='port of the page (default: %(default)s)')
     parser.set_defaults(run=run)
@@ -62,8 +61,7 @@ def add_parser(commands: Commands) -> None:
     for each, more in (parser, '; for Baxter without a node, the tips of both arms'), (goals, ''):
         each.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
                           help=f'frames to drag (default: the default tip of solve{more})')
-        each.add_argument('--problem', metavar='FILE', help='problem file of `constrained`, with '
-                          'constraints, costs and targets')
+        each.add_argument('--problem', metavar='FILE', help='problem file of `constrained`')
 
 
 def run(args: argparse.Namespace) -> Exit:
@@ -100,10 +98,8 @@ def _serve_goals(client: 'NodeClient', args: argparse.Namespace, received: list[
         raise CommandError('a robot with a free base has no markers: joint_states lack its pose')
     while not client.spin_until(lambda: bool(received) or client.has_another_robot
                                 or moving <= client.joints.keys(), WARNING_PERIOD):
-        missing = sorted(moving - client.joints.keys())
-        warn(f'no markers yet: joint_states lack {", ".join(missing)}')
-    print(f'{", ".join(session.tips)}: markers on {client.name}/goals  (Ctrl-C ends it)',
-          flush=True)
+        warn('no markers yet; joint_states lack ' + ', '.join(sorted({*moving} - {*client.joints})))
+    print(f'markers: {client.name}/goals  (Ctrl-C ends it)', flush=True)
     RvizGoals(session, client.node, client.name,
               lambda: bool(received) or client.has_another_robot).run()
     raise CommandError('another robot_description was received: start the command again')
