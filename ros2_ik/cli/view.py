@@ -98,7 +98,7 @@ def _serve_goals(client: 'NodeClient', args: argparse.Namespace, received: list[
         raise CommandError('a robot with a free base has no markers: joint_states lack its pose')
     while not client.spin_until(lambda: bool(received) or client.has_another_robot
                                 or moving <= client.joints.keys(), WARNING_PERIOD):
-        warn('no markers yet; joint_states lack ' + ', '.join(sorted({*moving} - {*client.joints})))
+        warn('no markers: joint_states lack ' + ', '.join(sorted({*moving} - {*client.joints})))
     print(f'markers: {client.name}/goals  (Ctrl-C ends it)', flush=True)
     RvizGoals(session, client.node, client.name,
               lambda: bool(received) or client.has_another_robot).run()
