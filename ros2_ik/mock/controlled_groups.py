@@ -25,9 +25,10 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
 
 
 def node_parameters(shipped: ShippedRobot, robot: Robot) -> dict[str, str | list[str]]:
-    """Return the node's parameters for the trajectory controllers of all controlled_groups."""
+    """Return the node's root_joint, and the trajectory controllers of all controlled_groups."""
     groups = controlled_groups(shipped, robot)
     parameters: dict[str, str | list[str]] = {
+        'root_joint': shipped.root_joint,
         'controllers': [group + TRAJECTORY for group in groups]}
     for group in groups:
         parameters[f'{group}{TRAJECTORY}.kind'] = 'joint_trajectory'

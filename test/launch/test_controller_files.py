@@ -72,7 +72,7 @@ def test_each_joint_has_at_most_one_controller(name):
     assert len(joints) == len(set(joints)) and set(joints) <= joints_of(robot.urdf)[0]
     parameters = node_parameters(shipped, robot)
     assert parameters['controllers'][0] == f'{shipped.group}_controller'
-    assert set(parameters) == {'controllers'} | {
+    assert set(parameters) == {'root_joint', 'controllers'} | {
         f'{name}.{field}' for name in parameters['controllers'] for field in ('kind', 'group')}
 
 

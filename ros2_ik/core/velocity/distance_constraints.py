@@ -143,7 +143,7 @@ class DistanceConstraints:
 
     def rows_for_step(self, end: Array, stop: float) -> DistanceRows | None:
         """
-        Return all rows anew if a step to `end` (nq,) approaches pairs without a row, else None.
+        Return more rows if a step to `end` (nq,) approaches pairs without a row, else None.
 
         `stop` [s] is the time that the joints need to brake after this step. A pair needs a row if
         further steps like this one would close its gap within max(1 / gain, 1 + stop / dt) steps.
