@@ -54,11 +54,11 @@ class StandInNode:
 
     def __init__(self, publish, clock):
         self._publish, self.get_clock = publish, clock
-        self.subscribed, self.subscribers = {}, 2    # callback by topic; number of subscribers
+        self.subscribed = {}    # callback by topic
 
     def create_publisher(self, *_):
         return SimpleNamespace(publish=self._publish, topic_name='c',
-                               get_subscription_count=lambda: self.subscribers)
+                               get_subscription_count=lambda: 2)
 
     def create_subscription(self, _, topic, callback, *__, **___):
         self.subscribed[topic] = callback

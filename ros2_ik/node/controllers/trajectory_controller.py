@@ -25,6 +25,7 @@ from ros2_ik.node.controllers.controller import (
 from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.motion.tracking import Tracking, tracking
 from ros2_ik.node.servo.messages import Knot, ServoOutput
+from ros2_ik.node.state.motion_clock import nanoseconds
 
 MIN_INTERVAL = 1e-3     # minimum time between the points of a braking trajectory [s]
 STATUS = '/_action/status'    # suffix of an action's status topic
@@ -147,7 +148,7 @@ class JointTrajectoryController(Controller):
         if not message.points or {*self.joints}.isdisjoint(message.joint_names):
             return
         now = self.context.clock.now()
-        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        stamp = nanoseconds(message.header.stamp)
         begins = self.context.clock.to_motion_time(stamp)
         # without a stamp, a trajectory starts on receipt; a stamp far ahead is from another clock
         if not stamp or begins > now + MAX_START_DELAY:
@@ -309,8 +310,8 @@ def _point(motion: Motion, time: float, delay: float = 0.0) -> JointTrajectoryPo
 
 def duration_message(seconds: float) -> Duration:
     """Return seconds as a Duration message."""
-    nanoseconds = round(seconds * 1e9)
-    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+    whole, rest = divmod(round(seconds * 1e9), 10**9)
+    return Duration(sec=whole, nanosec=rest)
 
 
 def seconds_of(point: JointTrajectoryPoint) -> float:

@@ -12,7 +12,7 @@ from ros2_ik.messages.frames import reference, without_tf
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import invalid
 from ros2_ik.node.servo.follower import Command, Follower
-from ros2_ik.node.state.motion_clock import MotionClock
+from ros2_ik.node.state.motion_clock import MotionClock, nanoseconds
 
 # maximum in a JointJog: squares of larger velocities overflow, which would stop the arm abruptly
 MAX_VELOCITY = 1e150    # [rad/s, m/s]
@@ -29,8 +29,7 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
     """
     mode, timeout = follower.request.mode, follower.request.parameters.servo_command_timeout
     value, scale = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower)
-    now, stamp = clock.now(), message.header.stamp
-    sent = stamp.sec * 10**9 + stamp.nanosec
+    now, sent = clock.now(), nanoseconds(message.header.stamp)
     age = now - clock.to_motion_time(sent) if sent else 0.0
     if not -timeout <= age < timeout:
         raise invalid(f'a command is {age:.3g} s old (below 0: its stamp is in the future); '

@@ -12,7 +12,7 @@ import numpy as np
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.errors import counted
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.state.motion_clock import MotionClock
+from ros2_ik.node.state.motion_clock import MotionClock, nanoseconds
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -35,17 +35,11 @@ REST_SPEED = 0.01   # joints that are slower count as at rest, as in ros2_contro
 
 
 class Reading(NamedTuple):
-    """A value, its stamp (node clock [ns]; 0: none) and its time of receipt (steady clock [s])."""
+    """A position, its stamp (node clock [ns]; 0: none), and its receipt (steady clock [s])."""
 
-    value: Any
+    value: float
     stamp: int
     received: float
-
-    @classmethod
-    def of(cls, value: Any, stamp: Any = None) -> 'Reading':
-        """Return a reading received now; `stamp` is a Time message, None for no stamp."""
-        nanoseconds = stamp.sec * 10**9 + stamp.nanosec if stamp is not None else 0
-        return cls(value, nanoseconds, time.monotonic())
 
 
 def _seconds(last: Reading, reading: Reading) -> float:
@@ -184,7 +178,7 @@ class JointStates:
                 self._warn(f'a joint_states message with {counted(len(names), "name")} and '
                            f'{counted(len(positions), "position")} is ignored')
             return
-        _, stamp, received = Reading.of(None, message.header.stamp)
+        stamp, received = nanoseconds(message.header.stamp), time.monotonic()
         factor = self.parameters.joint_state_speed
         nan, contradicts = dict[str, float](), list[str]()
         for name, position in zip(names, positions, strict=True):

@@ -2,7 +2,10 @@
 
 import math
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from builtin_interfaces.msg import Time
 
 # a larger backward step means that the clock was set; reordered messages cause smaller ones [s]
 MAX_BACKWARD = 0.1
@@ -64,3 +67,8 @@ class MotionClock:
         clock = self._node.get_clock()
         nanoseconds = clock.now().nanoseconds
         return None if clock.ros_time_is_active and not nanoseconds else nanoseconds * 1e-9
+
+
+def nanoseconds(stamp: 'Time') -> int:
+    """Return a Time message in nanoseconds."""
+    return int(stamp.sec * 10**9 + stamp.nanosec)

@@ -22,6 +22,7 @@ from ros2_ik.messages.frames import Reference
 from ros2_ik.messages.poses import placement
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.state.motion_clock import nanoseconds
 
 if TYPE_CHECKING:
     import tf2_ros
@@ -91,7 +92,7 @@ class Transforms:
         Raises LookupError for an unknown frame, RequestError for a stale transform.
         """
         message, limit = self._newest(robot.root_frame, frame), self._parameters.tf_timeout
-        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        stamp = nanoseconds(message.header.stamp)
         age = (self._node.get_clock().now().nanoseconds - stamp) * 1e-9
         # transforms of /tf_static have no stamp, and so no age
         if limit and stamp and abs(age) > limit:
