@@ -71,13 +71,14 @@ def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
 def quaternion_pose(numbers: Sequence[float], what: str,
                     fault: Callable[[str], Exception]) -> pin.SE3:
     """Return the pose x y z qx qy qz qw; raise `fault` if the quaternion norm is not 1 +- 0.01."""
-    norm = math.hypot(*numbers[3:])
+    x, y, z, qx, qy, qz, qw = numbers
+    norm = math.hypot(qx, qy, qz, qw)
     if norm < 1e-9:
         raise fault(f'{what} is zero; the identity is x y z w = 0 0 0 1')
     if abs(norm - 1) > QUATERNION_SLACK:
         raise fault(f'{what} has norm {norm:.6g}; it must be 1')
     # three times as fast as SE3 with a rotation matrix and a position
-    return pin.XYZQUATToSE3([*numbers[:3], *(number / norm for number in numbers[3:])])
+    return pin.XYZQUATToSE3([x, y, z, qx / norm, qy / norm, qz / norm, qw / norm])
 
 
 def _fault(T: Array) -> str:

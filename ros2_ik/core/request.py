@@ -138,7 +138,8 @@ def prepare(request: IKRequest, world: World) -> Search:
         robot, targets, group or None, start, locked,
         request.constraints, request.costs, checker=contact_checker,
         collisions=contact_checker is not None)
-    return Search(problem, [problem.start, *request.more_seeds], options=request.options)
+    seeds: list[JointValues] = [problem.start, *request.more_seeds]
+    return Search(problem, seeds if request.more_seeds else None, options=request.options)
 
 
 # -- joints that move, and joints whose values are required ---------------------------------

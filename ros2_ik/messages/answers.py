@@ -21,20 +21,22 @@ def answer_names(problem: IKProblem) -> tuple[str, ...]:
 
 
 def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKProblem,
-                header: Header, notes: Iterable[str] = ()) -> None:
+                notes: Iterable[str] = ()) -> None:
     """
     Write a solution of a problem into a ComputeIK response, or into the result of an action.
 
-    `header` becomes the header of all states and contacts; `response.message` ends with `notes`.
+    The message ends with `notes`. Stamps remain 0, as in MoveIt's answers.
     """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
-    names = answer_names(problem)
+    names, frame_id = answer_names(problem), problem.robot.root_frame
     state = response.solution if solution.success else response.best_attempt
-    fill_state(state, solution.best_joints, names, header)
-    response.contacts = contact_messages(
-        solution.contacts, problem.checker.scene if problem.checker else None, header)
-    response.alternatives = [fill_state(RobotState(), other.best_joints, names, header)
+    fill_state(state, solution.best_joints, names, frame_id)
+    if contacts := solution.contacts:
+        response.contacts = contact_messages(
+            contacts, problem.checker.scene if problem.checker else None,
+            Header(frame_id=frame_id))
+    response.alternatives = [fill_state(RobotState(), other.best_joints, names, frame_id)
                              for other in solution.alternatives]
     response.impossible = bool(solution.impossible)
     # `explain` takes 17 us; other fields suffice for a solution without constraints and costs
@@ -46,9 +48,10 @@ def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKP
 
 
 def fill_progress(feedback: SolveConstrainedIK.Feedback, solution: IKSolution,
-                  problem: IKProblem, header: Header) -> None:
+                  problem: IKProblem) -> None:
     """Write the best attempt into the feedback of an action."""
-    fill_state(feedback.best_attempt, solution.best_joints, answer_names(problem), header)
+    fill_state(feedback.best_attempt, solution.best_joints, answer_names(problem),
+               problem.robot.root_frame)
     _fill_report(feedback, solution, problem)
 
 

@@ -15,7 +15,6 @@ from ros2_ik.messages.request_error import RequestError
 if TYPE_CHECKING:
     from geometry_msgs.msg import Transform
     from moveit_msgs.msg import RobotState
-    from std_msgs.msg import Header
 
 Values = dict[str, Any]   # by joint name: a float; a list for floating and planar joints
 
@@ -71,8 +70,8 @@ def joint_pose(joint: Joint, pose: pin.SE3) -> list[float]:
 
 
 def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[str],
-               header: 'Header | None' = None) -> 'RobotState':
-    """Write the values of the joints `names`, in that order, and a header into a RobotState."""
+               frame_id: str = '') -> 'RobotState':
+    """Write the values of the joints `names`, in that order, and a frame into a RobotState."""
     single: list[str] = []
     multiple: list[str] = []
     for name in names:
@@ -81,8 +80,7 @@ def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[s
     state.joint_state.position = array('d', [joints[name] for name in single])
     state.multi_dof_joint_state.joint_names = multiple
     state.multi_dof_joint_state.transforms = [_transform(joints[name]) for name in multiple]
-    if header is not None:
-        state.joint_state.header = state.multi_dof_joint_state.header = header
+    state.joint_state.header.frame_id = state.multi_dof_joint_state.header.frame_id = frame_id
     return state
 
 

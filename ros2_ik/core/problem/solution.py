@@ -31,11 +31,13 @@ def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> Join
     Planar and floating joints are left out; returns None if there are no other joints.
     """
     changes = np.abs(after - before).tolist()
-    scalar = [joint for joint in joints if joint.is_scalar]
-    if not scalar:
+    largest, change = None, -1.0
+    for joint in joints:
+        if joint.is_scalar and changes[joint.index] > change:
+            largest, change = joint, changes[joint.index]
+    if largest is None:
         return None
-    joint = max(scalar, key=lambda joint: changes[joint.index])
-    return JointChange(joint.name, changes[joint.index], 'rad' if joint.rotary else 'm')
+    return JointChange(largest.name, change, 'rad' if largest.rotary else 'm')
 
 
 # eq=False: solutions compare by identity, because arrays have no single truth value.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 import math
 from typing import NamedTuple
 
@@ -54,7 +55,8 @@ class Joint:
     velocity_index: int = NOT_IN_Q
     velocity_size: int = 0
 
-    @property
+    # cached: requests read it for each joint
+    @cached_property
     def is_scalar(self) -> bool:
         """True if the joint has one value in q."""
         return self.size == 1

@@ -153,7 +153,7 @@ class TargetGroup(NamedTuple):
 def _groups(problem: IKProblem) -> list[TargetGroup]:
     """Return the groups of a problem, cached for the last values of the locked joints."""
     cache = problem.structure.solvers
-    indices, values, groups = cache.get('lm', (None, b'', []))
+    indices, values, groups = cache.get('groups', (None, b'', []))
     if indices is None or len(indices) and problem.start[indices].tobytes() != values:
         rows = _rows_by_group(problem)
         groups = []
@@ -166,7 +166,7 @@ def _groups(problem: IKProblem) -> list[TargetGroup]:
             groups.append(TargetGroup(arrays, as_slice(values), None if numbers is None
                                       else as_slice(np.array(numbers))))
         indices = np.unique(np.concatenate([one.hard.locked_q_indices for _, one in rows]))
-        cache['lm'] = indices, problem.start[indices].tobytes(), groups
+        cache['groups'] = indices, problem.start[indices].tobytes(), groups
     found: list[TargetGroup] = groups
     return found
 

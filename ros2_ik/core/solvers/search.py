@@ -97,8 +97,7 @@ class Search:
     _last_collided = False    # the last attempt ended in contact
 
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
-                 options: SolveOptions | None = None, prepared: Solver | None = None,
-                 **named: Any) -> None:
+                 options: SolveOptions | None = None, **named: Any) -> None:
         self.options = chosen = options or SolveOptions.of(named)
         _check(problem, chosen)
         self.solver, self.solver_reason = chosen_solver(chosen.solver, problem)
@@ -118,7 +117,12 @@ class Search:
         self._is_loose = self.solver_reason != REASON_NAMED and (
             problem.structure.is_loose or self._widened is not None)
         compile_for_search(problem.checker is not None, self._is_loose)
-        self._solver = prepared or make_solver(self.solver, problem, dict(chosen.solver_options))
+        shared = {} if chosen.solver_options else problem.structure.solvers
+        self._solver: Solver = shared.get(str(self.solver)) or make_solver(
+            self.solver, problem, chosen.solver_options)
+        # problems of one structure share the solver, since they differ in poses, start and limits
+        if self._solver.finds_starts:
+            shared[str(self.solver)] = self._solver
         # the clock starts after compiling and binding
         now = time.monotonic()
         self.budget = Budget(now + chosen.timeout, chosen.max_iterations or UNLIMITED,

@@ -22,8 +22,7 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers.options import DEFAULTS, SolveOptions
-from ros2_ik.core.solvers.search import chosen_solver, Search
-from ros2_ik.core.solvers.solver import make_solver, Solver
+from ros2_ik.core.solvers.search import Search
 
 
 def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
@@ -127,7 +126,6 @@ class PoseSolver:
     options: SolveOptions = field(default_factory=lambda: DEFAULTS)
     # `solve` works on copies of this problem with other poses, start and checker
     _problem: IKProblem = field(init=False, repr=False)
-    _solver: Solver | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         instance(self.robot, Robot, 'robot', InvalidOptionError)
@@ -144,9 +142,9 @@ class PoseSolver:
         problem = IKProblem(self.robot, targets, self.group, None, self.locked,
                             joint_limits=self.joint_limits, collisions=collisions,
                             checker=self._checker(self.scene) if collisions else None)
-        name, _ = chosen_solver(self.options.solver, problem)
-        solver = make_solver(name, problem, dict(self.options.solver_options))
-        self.__dict__.update(_problem=problem, _solver=solver if solver.finds_starts else None)
+        # raises errors of the options, and compiles the solver's loops
+        Search(problem, options=self.options)
+        self.__dict__.update(_problem=problem)
 
     def solve(self, target: Pose | Sequence[Pose], seed: JointValues | None = None,
               scene: Scene | None = None, options: SolveOptions | None = None) -> IKSolution:
@@ -158,12 +156,7 @@ class PoseSolver:
         problem = self._problem.with_poses(
             [target] if isinstance(self.tips, str) else target, seed,
             self._checker(scene) if self.collisions and scene is not None else None)
-        # reuse the prepared solver unless new options change `solver` or there are solver options
-        own = self.options
-        chosen = own if options is None else options
-        is_own = chosen is own or (isinstance(chosen.solver, str) and chosen.solver == own.solver
-                                   and not (chosen.solver_options or own.solver_options))
-        search = Search(problem, options=chosen, prepared=self._solver if is_own else None)
+        search = Search(problem, options=options or self.options)
         search.run()
         return search.solution()
 

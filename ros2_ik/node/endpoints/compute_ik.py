@@ -45,4 +45,4 @@ class ComputeIK(IKEndpoint):
         if status is Status.SUCCESS:
             robot = prepared.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
-            fill_state(response.solution, joints, joints, self.header(robot.root_frame))
+            fill_state(response.solution, joints, joints, robot.root_frame)

@@ -80,8 +80,7 @@ class ConstrainedIK(IKEndpoint):
             feedback = SolveConstrainedIK.Feedback(phase='searching')
             if prepared:
                 if prepared.newest is not None:
-                    fill_progress(feedback, prepared.newest, prepared.search.problem,
-                                  self.header(prepared.robot.root_frame))
+                    fill_progress(feedback, prepared.newest, prepared.search.problem)
                 feedback.phase = prepared.phase
                 feedback.seconds = time.monotonic() - prepared.search.budget.started
             handle.publish_feedback(feedback)

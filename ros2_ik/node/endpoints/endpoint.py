@@ -44,7 +44,7 @@ Wait = Callable[[Callable[[Callable[[object], None]], None]], Awaitable[Any]]
 Request = TypeVar('Request')
 Response = TypeVar('Response')
 T = TypeVar('T')
-# fills a response; see `Endpoint.respond`
+# fills a response; see `Endpoint.serve`
 Fill = Callable[[Request, Response], Coroutine[object, object, None] | None]
 
 
@@ -88,11 +88,16 @@ class Endpoint:
         """
         Create a service; `fill` fills its responses, see `respond`.
 
-        The callback group is reentrant, so that a request that awaits a worker does not block
-        other callbacks.
+        A `fill` that is not a coroutine function is called by `when_ready`. The callback group is
+        reentrant, so that a request that awaits a worker does not block other callbacks.
         """
+        async def fill_when_ready(request: Request, response: Response) -> None:
+            await self.when_ready(lambda: fill(request, response))
+
+        filled = fill if iscoroutinefunction(fill) else fill_when_ready
+
         async def answer(request: Request, response: Response) -> Response:
-            return await self.respond(name, fill, request, response)
+            return await self.respond(name, filled, request, response)
         self.node.create_service(interface, name, answer, qos_profile=QUEUE,
                                  callback_group=ReentrantCallbackGroup())
 
@@ -116,20 +121,16 @@ class Endpoint:
                 offer()
         waiting = timer(self.node, OFFER_DELAY, decide)
 
-    async def respond(self, service: str, fill: Fill[Request, Response], request: Request,
-                      response: Response) -> Response:
+    async def respond(self, service: str, fill: Callable[[Request, Response], Awaitable[None]],
+                      request: Request, response: Response) -> Response:
         """
         Return the response of a service, filled by `fill(request, response)`; never raises.
 
         If `fill` raises, a new response with the reason is returned: without a response, the
-        client would keep waiting. A `fill` that is not a coroutine function is called by
-        `when_ready`.
+        client would keep waiting.
         """
         try:
-            if iscoroutinefunction(fill):
-                await fill(request, response)
-            else:
-                await self.when_ready(lambda: fill(request, response))
+            await fill(request, response)
         except Exception as error:
             status, message = reason_of(error, self.node.get_logger())
             response = set_status(type(response)(), status, message)

@@ -182,12 +182,12 @@ class IKEndpoint(Endpoint):
         notes, problem = prepared.notes, prepared.search.problem
         if prepared.has_default_bound and 'max_joint_change' in solution.message:
             notes = [BOUND_NOTE, *notes]
-        head = self.header(prepared.robot.root_frame)
-        fill_answer(answer, solution, problem, head, notes)
+        fill_answer(answer, solution, problem, notes)
         if not solution.success:
             return solution
         if self.solutions.get_subscription_count():
-            self.solutions.publish(solution_message(answer, solution, problem, head))
+            self.solutions.publish(solution_message(
+                answer, solution, problem, self.header(prepared.robot.root_frame)))
         if not prepared.execute:
             return solution
         prepared.phase, request, checker = 'moving', prepared.request, problem.checker

@@ -35,12 +35,12 @@ class MoveItPath(IKEndpoint):
         search = await self.when_ready(lambda: self._read(request))
         found = await self.by_worker(search)
         set_status(response, Status.SUCCESS if found.fraction > 0 else found.status, found.message)
-        robot, head = search.problem.robot, self.header(search.problem.robot.root_frame)
+        robot = search.problem.robot
         joints = robot.to_joints(search.problem.start, include_mimic=True)
-        fill_state(response.start_state, joints, joints, head)
+        fill_state(response.start_state, joints, joints, robot.root_frame)
         response.fraction = found.fraction
         trajectory = response.solution.joint_trajectory
-        trajectory.header.frame_id = head.frame_id
+        trajectory.header.frame_id = robot.root_frame
         trajectory.joint_names = list(search.problem.joint_names)
         trajectory.points = [JointTrajectoryPoint(
             positions=position, velocities=velocity, accelerations=acceleration,

@@ -83,12 +83,13 @@ class GeometryBuilder:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "
                                f'{time.monotonic() - self._since:.0f} s so far; try again')
-        if fault := self._future.exception():
+        try:
+            return self._future.result()
+        except Exception as fault:
             raise RequestError(
                 Status.COLLISION_CHECKING_UNAVAILABLE,
                 f"collisions cannot be checked: {fault} (parameter missing_meshes 'skip' "
-                'omits the element, avoid_collisions: false disables the check)')
-        return self._future.result()
+                'omits the element, avoid_collisions: false disables the check)') from None
 
     # -- in a thread ----------------------------------------------------------------------
 
