@@ -121,8 +121,8 @@ class Search:
         self._solver: Solver = shared.get(str(self.solver)) or make_solver(
             self.solver, problem, chosen.solver_options)
         # problems of one structure share the solver, since they differ in poses, start and limits
-        if self._solver.finds_starts:
-            shared[str(self.solver)] = self._solver
+        if self._solver.finds_starts and str(self.solver) not in shared:
+            shared[str(self.solver)] = self._solver.without_problem()
         # the clock starts after compiling and binding
         now = time.monotonic()
         self.budget = Budget(now + chosen.timeout, chosen.max_iterations or UNLIMITED,

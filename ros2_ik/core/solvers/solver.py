@@ -1,6 +1,7 @@
 """Interface and registry of solvers, and the budget of a search."""
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 import inspect
@@ -103,6 +104,12 @@ class Solver:
             able = [name for name, solver in _SOLVERS.items() if problem.kinds <= solver.kinds]
             raise InvalidOptionError(f"solver '{self.name}' cannot use {kind}; of the loaded "
                                      f'solvers these can: {", ".join(able) or "none"}')
+
+    def without_problem(self) -> 'Solver':
+        """Return a copy for `find` that does not keep the problem's checker in memory."""
+        solver = copy(self)
+        del solver.problem
+        return solver
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,) until the descent converges, stalls or exceeds the budget."""

@@ -1,8 +1,10 @@
 """Repeated requests: cached state is not stale, and a warm call enters few files."""
 
+import gc
 from itertools import groupby
 from pathlib import Path
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from small_robots import joint, urdf, WIDE, Y, Z
 
 from ros2_ik import core
 from ros2_ik.core import (
+    CollisionChecker,
     Configuration,
     IKProblem,
     InverseKinematics,
@@ -18,6 +21,7 @@ from ros2_ik.core import (
     PoseSolver,
     PoseTarget,
     Robot,
+    Scene,
     solve,
     solve_pose,
     SolveOptions,
@@ -66,6 +70,19 @@ def test_warm_solve_pose_enters_few_files(load, collisions, files, switches):
             solve_pose(robot, tip, T, seed, collisions=collisions)))
     assert all(solutions)
     assert len(set(entered)) <= files and len(entered) - 1 <= switches, entered
+
+
+def test_checker_of_a_finished_search_is_freed(load):
+    """A checker for 1,000 objects takes 100 MB."""
+    robot = load('panda')
+    checker = CollisionChecker(robot, Scene(robot))
+    problem = IKProblem(robot, PoseTarget('panda_hand', Configuration(
+        robot, robot.neutral).transform('panda_hand')), checker=checker)
+    assert solve(problem)
+    alive = weakref.ref(checker)
+    del checker, problem
+    gc.collect()
+    assert alive() is None
 
 
 def test_warm_inverse_kinematics_enters_few_files(load):
