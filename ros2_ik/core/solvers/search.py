@@ -118,11 +118,13 @@ class Search:
             problem.structure.is_loose or self._widened is not None)
         compile_for_search(problem.checker is not None, self._is_loose)
         shared = {} if chosen.solver_options else problem.structure.solvers
-        self._solver: Solver = shared.get(str(self.solver)) or make_solver(
-            self.solver, problem, chosen.solver_options)
-        # problems of one structure share the solver, since they differ in poses, start and limits
-        if self._solver.finds_starts and str(self.solver) not in shared:
-            shared[str(self.solver)] = self._solver.without_problem()
+        solver = shared.get(str(self.solver))
+        if solver is None:
+            solver = make_solver(self.solver, problem, chosen.solver_options)
+            # problems of one structure share it, since they differ in poses, start and limits
+            if solver.finds_starts:
+                shared[str(self.solver)] = solver.without_problem()
+        self._solver: Solver = solver
         # the clock starts after compiling and binding
         now = time.monotonic()
         self.budget = Budget(now + chosen.timeout, chosen.max_iterations or UNLIMITED,

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.metadata import entry_points
 import inspect
 import math
@@ -165,7 +166,7 @@ def make_solver(name: str, problem: IKProblem, options: Mapping[str, object]) ->
     Raises UnknownNameError, or InvalidOptionError for an option that the solver does not have.
     """
     make = _SOLVERS.get(str(name)) or _load(str(name))
-    valid = [p for p in inspect.signature(make).parameters if p != 'problem'] if options else []
+    valid = _option_names(str(name)) if options else ()
     for option in options:
         if option not in valid:
             known = [*valid, *NAMES]
@@ -173,6 +174,13 @@ def make_solver(name: str, problem: IKProblem, options: Mapping[str, object]) ->
             raise InvalidOptionError(f"'{option}' is neither an option of a search nor of solver "
                                      f"'{name}'; {hint}")
     return make(problem, **options)
+
+
+# cached: reading a signature takes longer than a search
+@lru_cache(maxsize=32)
+def _option_names(solver: str) -> tuple[str, ...]:
+    parameters = inspect.signature(_SOLVERS[solver]).parameters
+    return tuple(name for name in parameters if name != 'problem')
 
 
 def _load(name: str) -> type[Solver]:
