@@ -70,7 +70,7 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
 
 
 def joint_table(values: 'Mapping[str, float | Array]', robot: 'Robot | None') -> str:
-    """Return a table of joint values, with units, degrees and limits."""
+    """Return a table of joint values; with `robot`, also of units, degrees and limits."""
     known = {joint.name: joint for joint in robot.joints} if robot else {}
     rows = []
     for name, value in values.items():
@@ -96,7 +96,7 @@ def constraint_table(constraints: 'Sequence[ConstraintReport]') -> str:
     rows = []
     for item in constraints:
         for i, label in enumerate(item.labels):
-            if item.kind == 'joint_positions':    # value: difference from the reference
+            if item.kind == 'joint_positions':    # values are differences from the reference
                 label = label.replace(' [', ' - reference [')
             value, lower, upper = (float(x[i]) for x in (item.value, item.lower, item.upper))
             outside = max(lower - value, value - upper)

@@ -34,7 +34,7 @@ OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
 
 
 def with_options(text: str, args: argparse.Namespace) -> str:
-    """Replace request fields in a text by options; add the command that lists valid names."""
+    """Replace request fields in a text by options; add how to list names if none is similar."""
     if 'xyz' in args:
         for field, option in OPTIONS.items():
             text = text.replace(field, option)
@@ -95,7 +95,7 @@ def in_range(kind: type[int] | type[float], least: float, most: float) -> Callab
             value = kind(text)
         except ValueError:
             value = math.nan
-        # NaN fails every comparison
+        # `not ... <=` also rejects NaN, which fails every comparison
         if not least <= value <= most:
             raise argparse.ArgumentTypeError(
                 f"'{text.strip()}' is not a {'whole ' if kind is int else ''}number from "

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    # for example `ros2_ik robots | head`: Python flushes stdout again at exit, so redirect stdout
+    # for example `ros2_ik robots | head`: the flush at exit would fail, too, so redirect stdout
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE

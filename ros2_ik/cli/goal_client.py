@@ -57,7 +57,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
 
 
 class _ActiveGoal:
-    """A goal of the action, from its sending to its result."""
+    """Sends one goal of the action, and waits for its result."""
 
     def __init__(self, client: NodeClient, goal: SolveConstrainedIK.Goal,
                  show: Callable[[str], None]) -> None:
@@ -144,7 +144,7 @@ def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | N
 
 
 def state_values(state: RobotState, robot: Robot | None) -> dict[str, float | Array]:
-    """Return the joint values of a state by name; without a robot, only its `joint_state`."""
+    """Return the joint values of a state by name; without a robot, only those of `joint_state`."""
     if robot is None:
         return dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
     return joint_values(state, robot, 'the answer')

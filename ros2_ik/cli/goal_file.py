@@ -118,7 +118,7 @@ def _read_fields(defaults: Mapping[str, object], content: object, place: str) ->
 
 
 def _with_poses(content: Any) -> object:
-    """Convert targets with fields of TARGET, the command's options, to message fields."""
+    """Convert targets that are written as options (see TARGET) to message fields."""
     targets = content.get('targets') if isinstance(content, Mapping) else None
     if not isinstance(targets, list) or not any(
             isinstance(target, Mapping) and target.keys() & TARGET.keys() for target in targets):
@@ -142,7 +142,7 @@ def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, 
     """
     Convert a function from a file to the fields of the message.
 
-    Fields that are not in FUNCTION become `parameters`. Single numbers in `bounds` become lists.
+    Fields not in FUNCTION become `parameters`. Numbers in list fields of `bounds` become lists.
     """
     if isinstance(bounds := content.get('bounds'), Mapping):
         content = {**content, 'bounds': {

@@ -164,7 +164,7 @@ class Gamepad:
 
     def _on_joy(self, message: 'Joy') -> None:
         axes, buttons = len(message.axes), len(message.buttons)
-        # check only the first message
+        # check only the first message, to warn once
         if not self._message and (buttons <= self._enable or axes <= max(STICK_AXES)):
             warn(f'{self._topic} has {buttons} buttons and {axes} axes; needed: at least '
                  f'{self._enable + 1} (--enable {self._enable}) and {max(STICK_AXES) + 1}')

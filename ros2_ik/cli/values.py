@@ -50,7 +50,7 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
         value = float(text)
     except ValueError:
         raise CommandError(f"'{name}={text}': '{text}' is not a number") from None
-    # accept any value within the limits, even above a full turn: a joint may have no limits
+    # accept any value [rad] within the limits: the range of a joint may exceed a full turn
     if not joint.rotary or not degrees and joint.lower <= value <= joint.upper:
         return value
     return in_radians(name, value, degrees)

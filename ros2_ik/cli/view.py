@@ -79,11 +79,11 @@ def run(args: argparse.Namespace) -> Exit:
 def run_goals(args: argparse.Namespace) -> Exit:
     """Serve markers until Ctrl-C; raises CommandError when the robot_description changes."""
     from ros2_ik.cli.node_client import interrupts, NodeClient
-    # a KeyboardInterrupt could get lost while the modules below are imported
+    # a KeyboardInterrupt could get lost while `_serve_goals` imports modules
     with interrupts() as received, NodeClient(args.node, lambda: bool(received)) as client:
         try:
             _serve_goals(client, args, received)
-        # an interrupted wait fails; launch reports any other exit code than 0 as an error
+        # raised by an interrupted wait: return 0, as launch reports other exit codes as errors
         except CommandError:
             if not received:
                 raise

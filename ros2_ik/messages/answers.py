@@ -25,7 +25,7 @@ def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKP
     """
     Write a solution of a problem into a ComputeIK response, or into the result of an action.
 
-    The message ends with `notes`. Stamps remain 0, as in MoveIt's answers.
+    `message` ends with `notes`. Stamps remain 0, as in MoveIt's answers.
     """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
@@ -69,7 +69,7 @@ def _fill_report(message: ComputeIK.Response | SolveConstrainedIK.Feedback,
 
 def solution_message(response: ComputeIK.Response, solution: IKSolution, problem: IKProblem,
                      header: Header) -> Solution:
-    """Return the message for ~/solution; `response` must be filled with the same solution."""
+    """Return the message for ~/solution; `response` must have been filled with `solution`."""
     travel = solution.travel
     return Solution(header=header, group=problem.group or '',
                     tips=[target.tip for target in problem.targets],

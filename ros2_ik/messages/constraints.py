@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 # Maximum total number of rows of a request's functions. An iteration takes time cubic in the
 # number of rows, and a timeout cannot interrupt it.
 MAX_ROWS = 1000
-CHECKER = 'checker'   # name of a function's field for the scene's checker; not in messages
-FRAMES = ('frame', 'relative_to')   # fields with a message field of their own, not in `parameters`
+CHECKER = 'checker'   # field of a function that takes the scene's checker; not in messages
+FRAMES = ('frame', 'relative_to')   # function fields that are message fields, not `parameters`
 
 ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 

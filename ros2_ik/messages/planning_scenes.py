@@ -204,7 +204,7 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     """
     old, new = before.scene.objects if before else {}, after.scene.objects
     removed = sorted(old.keys() - new.keys())
-    # last condition: a diff would make receivers delete matrix entries of objects that it removes
+    # last condition: receivers of a diff would delete the matrix entries of removed objects
     if before is None or before.name != after.name or before.octomap is not after.octomap or any(
             getattr(before.scene, part) != getattr(after.scene, part)
             for part in ('robot', 'attached', 'named', 'allowed', 'padding')) \

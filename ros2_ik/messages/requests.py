@@ -46,7 +46,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, seed: Values, defau
                  lookup: Lookup, checker_of: Callable[[Scene], CollisionChecker | None]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
-    Read a ComputeIK request or goal; return it with its checker (None: not needed or no geometry).
+    Read a ComputeIK request or goal, and its checker (None: not needed, or there is no geometry).
 
     The request may name frames of `scene`. `seed` has the joint values of the request's seed.
     `defaults` has the attributes of core's Defaults. If the request needs a checker, `checker_of`
@@ -180,7 +180,7 @@ def with_allowed_collisions(scene: Scene, matrix: 'AllowedCollisionMatrix') -> S
 
 def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     """
-    Read a matrix; as in MoveIt, entries below the diagonal are ignored.
+    Read a matrix; as in MoveIt, only entries above the diagonal count.
 
     Raises RequestError for rows or defaults of a wrong length.
     """

@@ -21,7 +21,7 @@ from ros2_ik.view.surfaces import (
 )
 
 LABEL_SPACING = 0.04   # distance of a label from its contact, and between labels [m]
-SAME_POSE = 1e-4       # relative difference of pose matrices that is not visible
+SAME_POSE = 1e-4       # largest relative difference of pose matrices that is not visible
 
 
 def set_pose(handle: viser.SceneNodeHandle, pose: pin.SE3) -> None:
@@ -51,7 +51,7 @@ def rgb(color: Color) -> tuple[int, int, int]:
 
 def add_surface(server: viser.ViserServer, name: str, surface: Surface, pose: pin.SE3,
                 opacity: float | None = None) -> viser.MeshHandle:
-    """Add a surface at a pose in its parent's frame; `opacity` None means the surface's own."""
+    """Add a surface at a pose in the frame of the parent node; `opacity` None: the surface's."""
     opaque = surface.opacity if opacity is None else opacity
     handle = server.scene.add_mesh_simple(
         name, surface.vertices.astype(np.float32), surface.faces.astype(np.uint32),
@@ -80,7 +80,7 @@ class RobotBodies:
 
     def show(self, q: Array | None, color: Color | None = None,
              robot_q: Array | None = None) -> None:
-        """Show the robot at q, except links with the same pose at `robot_q`; None hides it."""
+        """Show the robot at q (None: nothing), except links with the same pose at `robot_q`."""
         # viser sends every assignment to all browsers: assign changed values only
         if self._root.visible != (q is not None):
             self._root.visible = q is not None
@@ -107,7 +107,7 @@ class SceneBodies:
         self._server, self._root = server, root
         self._scene: Scene | None = None
         self._frames: dict[str, viser.FrameHandle] = {}
-        # surfaces of each object, each with its own opacity
+        # surfaces of each object, each with its opacity without contact
         self._surfaces: dict[str, list[tuple[viser.MeshHandle, float | None]]] = {}
 
     def show(self, scene: Scene, q: Array, touched: Collection[str] = ()) -> None:

@@ -33,10 +33,10 @@ from ros2_ik.view.surfaces import (
 AXES: tuple[Color, ...] = ((0.87, 0.15, 0.15), (0.1, 0.62, 0.2), (0.15, 0.35, 0.9))
 AXES_RATIO = 0.16    # length of a target's axes / size of the robot
 BLACK: Color = (0.13, 0.13, 0.13)
-FONT_RATIO = 0.022   # height of letters / geometric mean of width and height of picture and panel
+FONT_RATIO = 0.022   # height of letters / fourth root of (area of picture * area of panel)
 COLUMNS = 4          # largest number of panels in a row
 MIN_FONT = 12        # smallest height of letters [px]
-FAR_RATIO = 1.25     # bodies beyond this multiple of the robot's size may be out of view
+FAR_RATIO = 1.25     # reach of a body / size of the robot above which the body may be out of view
 SUPERSAMPLING = 3           # samples per pixel along each edge
 MARGIN = 1.05               # size of the view / size of its content
 TO_LIGHT = np.array([-0.42, -0.66, -0.62])    # direction to the light: right, down, forward

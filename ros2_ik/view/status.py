@@ -23,7 +23,7 @@ ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.
 CODE = ('user-select:all;white-space:pre-wrap;overflow-wrap:anywhere;max-height:10em;'
         'overflow-y:auto;background:#8882;border-radius:4px;padding:4px 8px;margin:2px 0 8px')
 GREY = (0.45, 0.47, 0.5)
-# not displayed: in a drag, this change is from the last answer, not from the robot's state
+# text that is removed: in a drag, its change is from the last answer, not from the robot
 FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
 
 

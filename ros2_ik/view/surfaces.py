@@ -15,7 +15,7 @@ LINK_COLOR = (0.82, 0.83, 0.85)       # default colour of links (red, green, blu
 CONTACT_OPACITY = 0.45                # opacity of an object in contact
 CONTACT_COLOR = (0.9, 0.08, 0.08)     # colour of the ball that marks a contact
 CONTACT_RADIUS = 0.015                # radius of the ball that marks a contact [m]
-MAX_CONTACTS = 8                      # number of contacts shown
+MAX_CONTACTS = 8                      # largest number of contacts shown
 TO_CAMERA = (0.95, -0.8, 0.45)        # default direction from the robot to the camera
 Color = tuple[float, ...]             # red, green, blue in [0, 1]
 

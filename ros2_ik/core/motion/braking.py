@@ -17,15 +17,15 @@ N_TOGETHER = 50
 # N_DURATIONS and N_TOGETHER of `braking_on_path`; fewer, as rest points are evaluated one by one
 N_PATH_DURATIONS = 80
 N_PATH_TOGETHER = 10
-# shortest duration tried on a path, or if start and `others` are at rest [s]
+# shortest duration tried on a path, or by `braking_motion` if start and `others` are at rest [s]
 MIN_DURATION = 0.03
-# longest duration tried by `braking_motion`, unless the velocities need more [s]
+# longest duration tried by `braking_motion`, unless even the shortest one is longer [s]
 MAX_DURATION = 10.0
 # excess over a limit, divided by the limit, that counts as rounding
 ROUNDING = 1e-9
 # speed below which a joint has no direction of motion [rad/s, m/s]
 REST_SPEED = 1e-6
-# a joint hardly moves if its braking time at full deceleration is below this share of the longest
+# a joint hardly moves if its braking time is below this share of the longest of all joints
 HARDLY_MOVING = 0.03
 
 
@@ -35,8 +35,8 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
     """
     Return a motion from positions and velocities (n,) to rest, without a jerk limit.
 
-    Each joint follows a cubic polynomial, and the joints stop at the same time, after at least
-    `min_duration` [s] unless all are at rest. Without `others`, the decelerations are constant and
+    Joints follow cubic polynomials and stop at the same time, after at least `min_duration` [s]
+    unless all states are equal and at rest. Without `others`, the decelerations are constant and
     the path is a straight line in joint space. For position limits see `stopped_within`.
 
     A controller that is not at the start state moves to the end along its own cubic polynomial.
@@ -72,9 +72,9 @@ def braking_on_path(motion: Motion, time: float, states: Sequence[MotionState],
     At `time` [s] the motion proceeds at `rate` times its planned speed. Braking with duration T
     ends at the motion's position at `time` + `rate` * T / 2. T is the shortest duration, at least
     `min_duration`, for which the cubic polynomials from all `states` to this position stay within
-    the velocity and acceleration limits. If T is longer than the rest of the motion, the motion
-    should end at its goal instead. Returns None if no T with a rest position on the path stays
-    within the limits. The returned motion begins at the first of the `states`.
+    the velocity and acceleration limits. If T is longer than the rest of the motion, the caller
+    should let the motion end at its goal. Returns None if no T with a rest position on the path
+    stays within the limits. The returned motion begins at the first of the `states`.
     """
     position, velocity = np.array([state[:2] for state in states]).swapaxes(0, 1)
     least = max(float((np.abs(velocity) / limits.acceleration).max()), MIN_DURATION, min_duration)
@@ -107,7 +107,7 @@ def stopped_within(braking: Motion, bounds: 'tuple[ArrayLike, ArrayLike]') -> Mo
     outside = kept != braking.goal
     if not outside.any():
         return braking
-    # time in which constant deceleration covers the shorter distance
+    # time in which constant deceleration stops a joint at `kept`
     times = np.full(len(start), braking.duration)
     np.divide(2 * (kept - start), speed, out=times, where=outside & (np.abs(speed) > REST_SPEED))
     return _cubics(braking.joints, start, speed, kept, np.minimum(np.abs(times), braking.duration))
@@ -128,7 +128,7 @@ def _duration(start: Array, start_velocity: Array, position: Array, velocity: Ar
     if max(spread, np.abs(velocity).max(initial=0.0)) < REST_SPEED:
         return 0.0
     tried = np.geomspace(least or MIN_DURATION, max(least, MAX_DURATION), N_DURATIONS)
-    shortest = None     # duration within the limits, although joints reverse
+    shortest = None     # shortest duration within the limits if joints may reverse
     # evaluate in batches: larger arrays double the time of a first call (new pages of memory)
     for batch in tried.reshape(-1, N_TOGETHER):
         duration = batch[:, None, None]

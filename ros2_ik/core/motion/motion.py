@@ -55,7 +55,7 @@ class Motion:
 
     def times(self, period: float) -> Array:
         """
-        Return sample times (k,) [s]: multiples of `period`, then the end (or `period`, if later).
+        Return sample times (k,) [s]: multiples of `period` and the end, or a later `period` alone.
 
         Time 0 is left out, because a controller executes a point at time 0 as a step.
         """

@@ -51,7 +51,7 @@ class PathOptions:
     - `spacing` [m]: approximate distance between samples of the tool path, where 1 rad
       counts as 0.2 m.
     - `max_joint_step` [rad, m]: largest change of a joint between consecutive configurations.
-    - `max_deviation` [m]: largest distance of the tool from the path halfway between consecutive
+    - `max_deviation` [m]: largest distance between tool and path, halfway between consecutive
       configurations; 1 rad of rotation counts as 0.2 m. Configurations are added as necessary.
     - `starts`: largest number of configurations tried at the first pose, and at each pose where
       all branches end.
@@ -98,7 +98,7 @@ class Branches:
         self._trace_budget = Budget(now + TRACE_SHARE * (budget.deadline - now),
                                     cancel=budget.cancel)
         self.interrupted = False    # True after a timeout or a cancellation
-        # the problem with joint limits narrowed by LIMIT_MARGIN
+        # the problem with joint limits narrowed by up to LIMIT_MARGIN
         narrowed = problem.bounded(problem.change_bound)
         margin = np.minimum(LIMIT_MARGIN, (problem.upper - problem.lower) / 4)
         # joints that do not move the tip, such as those of a gripper, may stay at their limits
@@ -155,7 +155,7 @@ class Branches:
         return int(np.searchsorted(self.samples, chain[-1][0], 'right')) if chain else 0
 
     def _starts(self, layer: int) -> list[Array]:
-        """Return distinct accepted configurations at a sample: the held seed or up to `starts`."""
+        """Return distinct accepted configurations at a sample: up to `starts`, or a held seed."""
         if self.options.hold_start and layer == 0:
             start = self.problem.start
             return [start] if accept(self.problem, start).accepted else []
@@ -188,7 +188,7 @@ class Branches:
         return True
 
     def _best(self) -> Chain:
-        """Return the cheapest longest allowed chain, with configurations added by _subdivide."""
+        """Return the cheapest of the longest allowed chains, subdivided by `_subdivide`."""
         samples, nodes = self.samples.tolist(), self.nodes
         # cached, because successive chains share most of their steps
         subdivide = cache(lambda i, a, b: self._subdivide(
@@ -212,8 +212,8 @@ class Branches:
         """
         Return the node indices, one for each sample, of the cheapest of the longest chains.
 
-        The cost is the squared distance of the first node from the seed, plus the sum of squared
-        steps times the number of steps. The second term approximates the path length times the
+        The cost is the squared distance of the first node from the seed, plus the number of steps
+        times the sum of the squared steps. The second term approximates the path length times the
         integral of |dq/ds|^2, whatever the sampling. Solved by dynamic programming over samples.
         """
         parents, first = list[Indices](), np.array(self.nodes[0])

@@ -24,7 +24,7 @@ from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers import Budget
 from ros2_ik.core.status import Status
 
-# added to joint derivatives w.r.t. the path length, to avoid division by zero [rad/m, 1]
+# added to joint derivatives w.r.t. the path length (order 1 to 3), to avoid division by zero
 MIN_DERIVATIVE = 1e-12
 # time between two points of a trajectory [s]; at the default limits, the quintic interpolation of
 # ros2_controllers then stays within 1e-5 rad of a straight motion
@@ -104,10 +104,10 @@ def _check(path: Path, spline: 'scipy.interpolate.CubicSpline') -> None:
 
 
 def _tip_rate(path: Path, spline: 'scipy.interpolate.CubicSpline') -> float:
-    """Return the largest distance [m] that the tip moves per unit of the parameter, at least 1."""
+    """Return the largest distance [m] that the tip moves per metre of path length, at least 1."""
     problem, q, rates = path.problem, path.q[0].copy(), [1.0]
     active, robot, error = problem.active, problem.robot, problem.targets[0].function
-    # the spline overshoots where the path changes between translation and rotation
+    # rates above 1 occur where the spline overshoots, at changes between translation and rotation
     for s in np.linspace(spline.x[:-1], spline.x[1:], 4, endpoint=False).ravel():
         q[active.indices] = spline(s)
         J = error.jacobian(Configuration(robot, q, robot.scratch_data()))
@@ -169,7 +169,7 @@ class PathSearch:
     def __init__(self, problem: IKProblem, waypoints: Sequence[Array], limits: MotionLimits,
                  tip_speed: float, options: PathOptions) -> None:
         # clamp the start, because encoders may report positions slightly outside the limits;
-        # `waypoints` are in the frame of `problem.targets`: root, if the reference frame is static
+        # use the resolved targets: `waypoints` are in the root frame instead of a static frame
         self.problem = problem.replaced(targets=problem.targets,
                                         start=problem.within_limits(problem.start))
         self.waypoints, self.limits, self.tip_speed = waypoints, limits, tip_speed

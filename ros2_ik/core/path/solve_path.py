@@ -84,7 +84,7 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     Find joint values that move `tip` along a path without jumps.
 
     `path` is a `Line`, `Arc`, `Screw`, `Spline` or `Waypoints`, or a list of poses connected by
-    lines. `tip` and frames may be frames of the `scene` (objects, subframes, named frames).
+    lines. `tip` and other frames may belong to the `scene` (objects, subframes, named frames).
 
     Branches of configurations are traced along the path from several starts. The result is the
     chain of these configurations that reaches farthest; of several, the one with the least joint
@@ -185,7 +185,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # search from any start: is the pose reachable at all?
     found = branches.solve(s, q)
-    # joints at their limits, at the end of the rejected descent or at a failed search's best q
+    # joints at their limits: at the best q of a failed search, else at the rejected descent's end
     at = end if found.success else found.best_q
     limited = [] if found.success and report.accepted else [
         joint.name for joint in problem.active.joints

@@ -115,12 +115,12 @@ class BoundTask:
 def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice]]], rows: int
           ) -> tuple[Indices, Indices]:
     """
-    Return the limbs of tangent-space columns at each level (levels, nv), and of rows (rows,).
+    Return limb numbers of tangent-space columns at each level (levels, nv), and of rows (rows,).
 
-    `levels` has one item for each priority, and a last item for hard and scaled tasks: bound
-    functions, each with the slice of its rows. At a level, two joints are in one limb if a row
-    depends on both, or if a chain of such rows connects them. A limb's number is the index
-    of one of its columns.
+    `levels` has one item for each priority, and a last item for hard and scaled tasks. An item has
+    bound functions, each with the slice of its rows. At a level, two joints are in one limb if a
+    row depends on both joints, or if a chain of such rows connects them. A limb's number is the
+    index of one of its columns.
     """
     # connected components by relabelling: initially each joint is a limb of its own
     of_joints = np.tile(np.arange(robot.nv), (len(levels), 1))

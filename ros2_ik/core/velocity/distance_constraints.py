@@ -15,10 +15,10 @@ from ros2_ik.core.kernels import velocity_rows as column
 from ros2_ik.core.kernels.velocity import SLACK
 from ros2_ik.core.scene import Scene
 
-ROW_DISTANCE = 0.01     # gap (distance - margin) up to which a pair gets a row in any case [m]
+ROW_DISTANCE = 0.01     # gap (distance - margin) up to which a pair gets a row at any speed [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
-LOOKAHEAD = 1.2         # gap searched in this step / gap below which the last step needed rows
-PATH_RATIO = 1.01       # upper bound of a point's path length in a step / its displacement
+LOOKAHEAD = 1.2         # gap searched first in a step / gap below which the last step needed rows
+PATH_RATIO = 1.01       # upper bound of (path length / displacement) of a point in a step
 MIN_SLACK = 1e-6        # accepted violation of a margin if SLACK * margin is smaller [m]
 EPSILON = 1e-9          # difference below which two distances count as equal [m]
 REUSE_DISTANCE = 0.003  # gap (distance - margin) below which rows are kept for later steps [m]
@@ -143,7 +143,7 @@ class DistanceConstraints:
 
     def rows_for_step(self, end: Array, stop: float) -> DistanceRows | None:
         """
-        Return more rows if a step to `end` (nq,) approaches pairs without a row, else None.
+        Return a new set of rows if a step to `end` (nq,) approaches pairs without a row, or None.
 
         `stop` [s] is the time that the joints need to brake after this step. A pair needs a row if
         further steps like this one would close its gap within max(1 / gain, 1 + stop / dt) steps.
@@ -203,7 +203,7 @@ class DistanceConstraints:
             gradient = kept.row[column.NUMBERS:]
             changes = [one.row[column.NUMBERS:] - gradient for one in here
                        if one.pair == kept.pair]
-            # the pair has moved away, or one of its present rows has the same nearest points
+            # the pair has moved away, or a present row has the nearest points of `kept`
             if not changes or min([change.dot(change) for change in changes]) < GRADIENT_JUMP**2:
                 continue
             # the distance between the old nearest points at q, to first order

@@ -98,7 +98,7 @@ class CartesianVelocityLimit:
     Limit of the linear [m/s] and angular [rad/s] velocity of a frame.
 
     `linear` and `angular` are one number for all axes of `relative_to` (default: the root frame),
-    or three numbers, one per axis. They bound the velocity J v at the start of a step.
+    or three numbers, one per axis. They bound J v, with the Jacobian J at the start of a step.
     """
 
     frame: str
@@ -170,7 +170,7 @@ class Barrier:
         bound.bounds = bounds = self.bounds.bind(robot)
         function, margins = bounds.function, np.unique(bounds.lower)
         # The gradient of a distance is valid for the nearest points only: a row keeps these points
-        # apart, but others may approach. Therefore, DistanceConstraints handle lower bounds.
+        # apart, but others may approach. DistanceConstraints therefore check the distance itself.
         if not isinstance(function, CheckedDistance):
             return bound
         if len(margins) > 1 or np.isinf(margins[0]) or np.isfinite(bounds.upper).any():

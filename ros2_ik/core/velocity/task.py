@@ -45,12 +45,12 @@ class Task:
     without target (None) adds 1/2 weight |J v - velocity|^2, independent of dt.
 
     `gain`, in (0, 1] (default 1), is the fraction of the error that one step removes; instead, a
-    `gain_per_second` k sets it to 1 - exp(-k dt). Tasks with a lower `priority` number come first:
+    `gain_per_second` k means gain 1 - exp(-k dt). Tasks with a lower `priority` number come first:
     the next priority uses only the remaining degrees of freedom. Limits make a `scaled` task
     slower rather than change its direction: J dq = s step, where s in [0, 1] is as large as
     possible, and the same for all scaled tasks. `lm_damping` (unused by scaled tasks and tasks in
-    `constraints`) adds lm_damping * weight * |gain * error|^2 to the damping of the joints that
-    the task moves, so that the robot comes to rest if a target is beyond reach; 0 disables it.
+    `constraints`) adds lm_damping * weight * |gain * error|^2 to the damping of the task's limb
+    (coupled joints), so that the robot comes to rest if a target is beyond reach; 0 disables it.
 
     A function without gradient at its target, such as an angle at zero, is replaced by its smooth
     `equality_form`. Raises InvalidTargetError, InvalidOptionError.

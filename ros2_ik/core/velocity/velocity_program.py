@@ -40,7 +40,7 @@ from ros2_ik.core.velocity.velocity_result import (
 )
 
 DAMPING = 1e-9      # default weight of 1/2 |dq|^2
-MAX_SEARCHES = 3    # maximum number of solves per step; each adds rows for pairs that came near
+MAX_SEARCHES = 3    # maximum number of solves per step; a repeated solve has rows for more pairs
 OWN_EXCESS = 1e-6   # tolerance above the violation that the driven joints alone cause [m]
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}

@@ -12,7 +12,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.kernels.velocity_rows import LIMITS
 from ros2_ik.core.velocity.distance_constraints import DistanceRows
 
-AT_LIMIT = 1e-9     # largest distance of a step from an active limit [rad, m]
+AT_LIMIT = 1e-9     # largest distance from a limit that counts as being at the limit [rad, m]
 
 
 class VelocityStatus(Enum):
