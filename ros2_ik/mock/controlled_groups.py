@@ -1,4 +1,4 @@
-"""Groups of a shipped robot that get mock controllers, and node parameters for the controllers."""
+"""Groups of a shipped robot that get mock controllers, and the IK node's parameters for them."""
 
 from ros2_ik.core import Robot, ShippedRobot
 
@@ -16,7 +16,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
     first = [shipped.group] if shipped.group else []
     for name in [*first, *robot.groups]:
         joints = robot.group(name).joint_names
-        # a joint can have one controller only: skip groups that share a joint with earlier groups
+        # the IK node uses one controller per joint: skip groups with joints of earlier groups
         taken = {joint for others in groups.values() for joint in others}
         if joints and not taken.intersection(joints) and all(robot.joint(j).is_scalar
                                                              for j in joints):
@@ -25,7 +25,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
 
 
 def node_parameters(shipped: ShippedRobot, robot: Robot) -> dict[str, str | list[str]]:
-    """Return the node's root_joint, and the trajectory controllers of all controlled_groups."""
+    """Return the IK node's parameters: root_joint, and the groups' trajectory controllers."""
     groups = controlled_groups(shipped, robot)
     parameters: dict[str, str | list[str]] = {
         'root_joint': shipped.root_joint,

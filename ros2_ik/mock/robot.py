@@ -102,7 +102,7 @@ class MockRobot(Node):
         lower, upper = RANGES.get(name, (0.0, 0.0))
         ranges = [FloatingPointRange(from_value=lower, to_value=upper)] if name in RANGES else []
         described = ParameterDescriptor(description=text, floating_point_range=ranges)
-        # rcl returns None for an empty list
+        # rcl passes on an empty list as None
         if self.declare_parameter(name, default, described).value is None:
             raise IKError(f'{name} has no value')
 

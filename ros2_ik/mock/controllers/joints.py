@@ -36,7 +36,7 @@ class MockJoints:
         self.commanded = dict(self.position)
         self.time_scale, self.time_lag = 1.0, 0
         self.blocked = False
-        self._catching_up = set[str]()        # joints still moving to their commands after a block
+        self._catching_up = set[str]()        # stuck joints, until they reach their commands
         self._speeds: dict[str, float] = {}   # commanded velocities, by joint
         self._last_defects: dict[str, str] = {}      # defects of the last cycle, by joint
 

@@ -28,7 +28,7 @@ class Knot(NamedTuple):
 
 class Trajectory:
     """
-    Motion from a state through knots; times count from `stamp` [ns] (0: from the start).
+    Motion from a state through knots; knot times [ns] count from `stamp` (0: from the start).
 
     Interpolation between two knots is linear with positions only, cubic if both have velocities,
     and quintic if both have accelerations as well. At the last knot, the joints come to rest.

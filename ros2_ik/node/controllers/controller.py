@@ -26,7 +26,7 @@ MAX_DELAY = 0.3
 # maximum lead of joints over commands [s]: controllers may start before the node is notified
 MAX_LEAD = 0.06
 N_PATH_SAMPLES = 100    # number of samples of a motion that `nearest_time` compares
-# distance beyond the goal up to which the end of braking counts as the goal [rad, m]
+# distance from the goal up to which the end of braking counts as the goal [rad, m]
 GOAL_EPSILON = 1e-6
 
 

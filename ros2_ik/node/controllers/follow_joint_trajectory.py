@@ -36,8 +36,8 @@ class FollowJointTrajectoryController(JointTrajectoryController):
     then holds the position, is inactive, or follows the other client.
 
     To brake, this node sends another goal, since the controller stops in one step after a cancel.
-    This node cancels a goal in two cases only: if the goal is accepted after its motion has ended,
-    failed, or been stopped before the joints moved; or if the motion's braking goal is rejected.
+    This node cancels goals in two cases only: a goal that is accepted after its motion ended,
+    failed or was stopped at the start, and a motion's goal if its braking goal is rejected.
     """
 
     default_topic = '{}/follow_joint_trajectory'

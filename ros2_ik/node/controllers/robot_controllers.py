@@ -36,7 +36,7 @@ class RobotControllers:
         kind, group, topic = (context.parameters[f'{name}.{field}']
                               for field in ('kind', 'group', 'topic'))
         joints = active_joints(robot, group)
-        # a topic `~/x` is relative to the node's name
+        # `~/` stands for the name of the node, which is valid: validate only the rest
         try:
             validate_full_topic_name(f'/{(topic or name).removeprefix("~/").removeprefix("/")}')
         except InvalidTopicNameException as error:

@@ -51,7 +51,7 @@ class Stream(Controller):
             self._open()
         elif isinstance(message, PlayerState) and message.player == self._player:
             self._unavailable = message.unavailable
-            # a late report of an earlier motion does not count
+            # if this motion does not brake, the report is a late one of an earlier motion
             if message.rest is not None and self._braking and self._motion:
                 self._come_to_rest(message.rest, message.remaining)
             if message.failure:
@@ -183,7 +183,7 @@ class PositionController(Stream):
         self._order = tuple(self.joints.index(joint) for joint in controller_joints)
 
     def _controller_subscribes(self) -> bool:
-        """Return whether the controller's node or one of unknown name subscribes to the topic."""
+        """Return whether the controller's node or a node of unknown name subscribes."""
         return any(name == self._node_name or name.endswith(f'/{UNKNOWN}')
                    for name in subscriber_nodes(self.context.node, self.topic))
 

@@ -16,7 +16,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_IN_TRANSIT = 100   # maximum number of own messages published, but not received back
 CONNECTION_TIME = 4.0   # from the start of a process, for DDS to find all subscribers [s]
-READ_PERIOD = 0.05     # between two speed-scaling reports that are read; up to 1,000/s arrive [s]
+READ_PERIOD = 0.05     # between two speed-scaling reports that are read [s]; up to 1,000/s arrive
 MIN_SPEED_SCALING = 1e-3   # minimum speed scaling; a smaller factor counts as 0
 
 

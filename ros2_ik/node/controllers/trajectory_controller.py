@@ -34,7 +34,7 @@ ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.ST
 MAX_OWN_GOALS = 100    # stored goals; a controller lists fewer in one status message
 # two clients' commands less than this apart may reach the controller in either order [s]
 SIMULTANEOUS = 0.1
-MAX_START_DELAY = 60.0      # from the receipt of a trajectory to its stamp [s]
+MAX_START_DELAY = 60.0      # maximum time from the receipt of a trajectory to its stamp [s]
 END_SPEED = 1e-6    # maximum end velocity; controllers may reject a higher one [rad/s, m/s]
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
@@ -232,8 +232,8 @@ class JointTrajectoryController(Controller):
             at, speed = measured, float(np.linalg.norm(measured.velocity))
             # the joints move on until the controller receives the message
             others = [at._replace(position=at.position + self.receive_delay * at.velocity)]
-            # If the joints move on the path, the controller is slow, and its command is near the
-            # joints. In all other cases the controller may start at its last command.
+            # If the joints move on the path, the controller runs slowly, and its command is near
+            # the joints. In all other cases the controller may start at its last command.
             if speed and np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE:
                 time, rate = near_time, speed / max(speed, float(np.linalg.norm(nearest.velocity)))
                 others.append(nearest)
@@ -245,7 +245,7 @@ class JointTrajectoryController(Controller):
             at = self.commanded(now - TYPICAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
                 now - TYPICAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
-            # without this state, an arm that sags below its commands would jump at the end
+            # without this state, an arm that sags below its commands could exceed the limits
             if measured:
                 reversible = [nearest._replace(position=measured.position)]
         return *braked(motion, time, at, within, others, reversible, rate), follows
@@ -290,7 +290,7 @@ def braking_message(motion: Motion, min_duration: float) -> JointTrajectory:
     """
     end = max(motion.duration, POINT_PERIOD, min_duration)
     times = [0.0]
-    # controllers reject points with equal times: joints may stop at almost the same time
+    # joints may stop at almost the same time, but controllers reject points with equal times
     for time in motion.rests:
         if times[-1] + MIN_INTERVAL <= time <= end - MIN_INTERVAL:
             times.append(time)
@@ -320,7 +320,7 @@ def seconds_of(point: JointTrajectoryPoint) -> float:
 
 
 def _is_regular(message: JointTrajectory, joints: Sequence[str]) -> bool:
-    """Return whether a controller of these joints accepts a trajectory, whatever its settings."""
+    """Return whether controllers of these joints accept a trajectory, whatever their settings."""
     n, points = len(joints), message.points
     return (sorted(message.joint_names) == sorted(joints)
             and all(len(one.positions) == n and not one.effort

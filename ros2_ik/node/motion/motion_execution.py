@@ -52,7 +52,7 @@ class MotionRequest:
     - `requester`: the service or action that requested the motion, for the log and for errors.
     - `velocity_scaling`: 0 means the parameter velocity_scaling.
     - `cancel_reason`: polled until the end; returns a reason to stop, or ''.
-    - `max_joint_change`: maximum distance from start to goal for each joint [rad, m].
+    - `max_joint_change`: maximum distances from start to goal, by joint name [rad, m].
     - `path_motion`: motion from the current state to `joints`; None means straight in joint space.
     """
 
@@ -219,7 +219,7 @@ class MotionExecution:
     # -- rest -----------------------------------------------------------------------------
 
     def _outcome_at_end(self) -> Outcome | None:
-        """Return the outcome at rest, or if a stopped arm is not at rest in time; else None."""
+        """Return the outcome at rest, or when a stopped arm fails to rest in time; else None."""
         # another client may move the joints of released controllers
         ours = [one for one in self.controllers if one.has_motion]
         joints = [joint for one in ours for joint in one.joints]
@@ -252,7 +252,7 @@ class MotionExecution:
         return outcome or self._outcome(Status.SUCCESS, '; '.join([text, *self.notes]))
 
     def _kept_goal(self, controllers: list[Controller]) -> bool:
-        """Return whether the controllers still move to the goal of the motion."""
+        """Return whether the controllers' current motions end at the goal of the sent motion."""
         assert self.motion is not None
         goal = self.motion.select(tuple(joint for one in controllers for joint in one.joints)).goal
         return np.allclose(np.concatenate([one.motion.goal for one in controllers]), goal,

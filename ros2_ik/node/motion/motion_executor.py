@@ -32,7 +32,7 @@ class MotionExecutor:
     """
     Moves the robot to joint values through the configured controllers.
 
-    Each joint has one owner at a time, a motion or the servo. Runs in the node's thread only.
+    A joint has at most one owner, a motion or the servo. Runs in the node's thread only.
     """
 
     def __init__(self, context: ControllerContext, state: CurrentState,
@@ -74,7 +74,7 @@ class MotionExecutor:
         """
         Stop all motions; return their number, which includes waiting and braking motions.
 
-        A moving servo counts, too. Its endpoint checks `stop_count` every 20 ms, and ends it.
+        A moving servo counts, too. Its endpoint reads `stop_count` every 20 ms to end the session.
         """
         self.stop_count += 1
         for execution in self._executions:
@@ -204,8 +204,8 @@ class MotionExecutor:
             raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
-        """Return the joints of the servo and of other motions, of later ones if not checked."""
-        # the path check of a later motion rejects that motion if it depends on this one
+        """Return the joints of the servo, of earlier motions and of later unchecked motions."""
+        # a later checked motion is rejected if its path check depends on joints of this motion
         index = self._executions.index(execution)
         owners = [*self._executions[:index], *([self.servo] if self.servo else []), *(
             one for one in self._executions[index + 1:] if not one.request.avoid_collisions)]
@@ -242,7 +242,7 @@ class MotionExecutor:
         """
         Wait for the controllers and for joints at rest, and return the rest positions (n,).
 
-        Raises RequestError after REST_TIMEOUT, or CONTROLLER_TIMEOUT after a controller was made.
+        Raises RequestError after CONTROLLER_TIMEOUT (from controller creation) or REST_TIMEOUT.
         """
         for controller in execution.controllers:
             while reason := controller.unavailable_reason():

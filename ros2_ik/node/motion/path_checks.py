@@ -13,7 +13,7 @@ RECHECK_SLICE = 5e-3    # computing time of a recheck per supervision step [s]
 
 
 class PathChecks:
-    """Collision checks of motions; `state` has the positions of all other joints."""
+    """Collision checks of motions; `state` has the positions of joints outside a motion."""
 
     def __init__(self, state: CurrentState, scene: PlanningScene,
                  context: ControllerContext) -> None:

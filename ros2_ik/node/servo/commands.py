@@ -49,7 +49,7 @@ def _twist(message: TwistStamped, follower: Follower) -> tuple[Array, float]:
     if not np.isfinite(values).all():
         raise invalid(f'the twist has a number that is not finite: {values.tolist()}')
     parameters = follower.request.parameters
-    # one factor keeps both velocities within their limits; unlike squares, hypot does not overflow
+    # one factor limits linear and angular velocity; unlike squares, hypot does not overflow
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
                  math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
     slowed: Array = values / faster

@@ -46,11 +46,11 @@ TIP_HEADROOM = 0.99
 # would oscillate instead of coming to rest
 DAMPING = 0.05
 REST_VELOCITY = 1e-6    # velocity below which a joint is at rest [rad/s, m/s]
-MIN_GRADIENT = 1e-9  # smallest gradient with which a joint changes a distance [m/rad, m/m]
+MIN_GRADIENT = 1e-9  # smaller gradients of a distance count as 0 [m/rad, m/m]
 LOOKAHEAD = 0.05    # time by which the check for singularities looks ahead [s]
 MIN_FRACTION = 0.5  # fraction of a commanded twist below which the arm is too slow
-SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
-PUSH_VELOCITY = 1e-4    # speed away from an obstacle above which the status reports it [m/s]
+SLOW_TIME = 0.2     # time for which the arm must be too slow before the status gives a reason [s]
+PUSH_VELOCITY = 1e-4    # minimum speed away from obstacles that the status names [m/s]
 
 
 class Step(NamedTuple):

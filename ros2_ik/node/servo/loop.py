@@ -60,7 +60,7 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     """
     Path('/proc/self/comm').write_text(NAME)
     compile_all()
-    # only now: at real-time priority, loading would stall the driver and the node for a second
+    # after compile_all, which at real-time priority would stall the driver and the node for 1 s
     _raise_priority()
     # UDP only: if this process is killed, Fast DDS may leave shared memory that keeps the next
     # process from receiving (eProsima/Fast-DDS#5053). No effect with discovery range LOCALHOST.

@@ -100,5 +100,5 @@ class ServoState(NamedTuple):
     message: str = ''
 
 
-# argument of `ServoProcess.receivers`; None: the servo's process has ended
+# argument of each of `ServoProcess.receivers`; None: the servo's process has ended
 FromServo: TypeAlias = PlayerState | ServoState | None

@@ -12,7 +12,7 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
 STREAM_HOLD_TIME = 0.1     # time to republish the final position, in case a message is lost [s]
-MAX_PAUSE = 0.1     # between two ticks; after a longer pause, the joints have stopped [s]
+MAX_PAUSE = 0.1     # time between two ticks [s] above which the joints count as stopped
 MAX_PERIODS = 2     # time between ticks above which the motion is delayed [periods]
 
 

@@ -30,7 +30,7 @@ SESSION_END_TIMEOUT = 3.0
 REST_ERROR_FRACTION = 0.25
 MIN_BRAKING_TIME = 1e-3     # between the last two points of a trajectory [s]
 KNOT_TIME = 1.0     # time for which published knots are stored [s]
-MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
+MAX_EXTRAPOLATION = 0.1     # maximum extrapolation of readings of joints that are not servoed [s]
 SERVO_DISCOVERY_TIMEOUT = 5.0    # for the discovery of joint_states and controllers [s]
 
 
@@ -284,7 +284,7 @@ class Session:
     def _check_tracking(self, steady: float) -> None:
         """End the session if the arm does not follow; hold the measured positions once at rest."""
         most = self._parameters.max_tracking_error
-        # not checked, or this process was suspended: the arm rests at the end of its last command
+        # 0: no check; after a suspension of this process, the arm rests at the end of its commands
         if most == 0 or steady > self._stepped_at + MAX_DELAY:
             return
         follower, measured = self.follower, self._measured

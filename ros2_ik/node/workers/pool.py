@@ -30,7 +30,7 @@ OnProgress = Callable[[Any], None]
 
 
 class UnansweredError(RequestError):
-    """A search was cancelled or timed out, and no worker has answered."""
+    """No worker runs, or none has answered a search that was cancelled or timed out."""
 
 
 @dataclass(eq=False)
@@ -76,8 +76,8 @@ class Pool:
     """
     `size` worker processes, and a thread that receives their messages.
 
-    Call all methods in the node's thread. Callbacks run in the pool's thread, except that `submit`
-    itself calls `done` if it refuses a search.
+    Methods must be called in the node's thread. Callbacks run in the pool's thread, except that
+    `submit` itself calls `done` if it refuses a search.
     """
 
     def __init__(self, size: int, log: Any) -> None:
