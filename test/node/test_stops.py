@@ -96,7 +96,7 @@ def test_action_controller_without_control_msgs_is_not_used(monkeypatch):
     assert not found.controllers and 'of control_msgs are not installed' in found.faults[0]
 
 
-@pytest.mark.parametrize('topic', ['my topic', '1abc/x', 'a//b', '~x'])
+@pytest.mark.parametrize('topic', ['my topic', '1abc/x', 'a//b', '~x', '~//x'])
 def test_controller_with_an_invalid_topic_is_not_used(monkeypatch, topic):
     """Past defect: the robot was refused, with a traceback."""
     arm = Arm(monkeypatch, TrajectoryRecorder)

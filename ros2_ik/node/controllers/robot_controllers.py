@@ -1,6 +1,7 @@
 """The configured controllers of a robot, and the choice among them for a motion."""
 
 from collections.abc import Collection, Iterable
+import re
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.validate_full_topic_name import validate_full_topic_name
@@ -38,11 +39,11 @@ class RobotControllers:
         joints = active_joints(robot, group)
         # `~/` stands for the name of the node, which is valid: validate only the rest
         try:
-            validate_full_topic_name(f'/{(topic or name).removeprefix("~/").removeprefix("/")}')
+            validate_full_topic_name('/' + re.sub('^~?/', '', topic or name))
         except InvalidTopicNameException as error:
             # only the first line: the others repeat the name
             reason = str(error).splitlines()[0].rstrip(':')
-            raise IKError(f"its topic '{topic}' is invalid: {reason}") from None
+            raise IKError(f"its topic '{topic or name}' is invalid: {reason}") from None
         if shared := self.controllers_of(joints):
             raise IKError(f"it has joints of controller '{shared[0].name}'")
         new = KINDS[kind](name, joints, topic, context)
