@@ -29,11 +29,11 @@ SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
 DOMAIN = os.environ.get('ROS_DOMAIN_ID') or '0'
 DISCOVERY_TIME = 2.0    # time for DDS to discover running nodes [s]
 END_TIMEOUT = 3.0       # time for each program to end before it is killed [s]
-START_TIMEOUT = 120.0   # time for the node to start and to create its collision geometry [s]
+START_TIMEOUT = 120.0   # time for the node to start, and again for its collision geometry [s]
 SEARCH_TIMEOUT = 2      # timeout of the IK search, long enough for a busy machine [s]
 RANDOM_STATE = 7
-TOLERANCE = 1e-4    # maximum error of pose matrix elements, equal to orientation_tolerance [m, 1]
-MAX_DISPLACEMENT = 0.5  # maximum joint change from home to goal; default max_jump is 1 [rad, m]
+TOLERANCE = 1e-4    # maximum error of pose matrix elements [m, 1]: default orientation_tolerance
+MAX_DISPLACEMENT = 0.5  # maximum joint change from home to goal [rad, m]; default max_jump: 1
 N_CHECKED_STATES = 21     # configurations on the path that are checked for contacts
 MAX_TRIES = 1000        # random configurations tried to find a free path
 
@@ -179,7 +179,7 @@ def hints(cell: Cell) -> str:
 
 
 def main() -> int:
-    """Run the demo; return the exit code, 0 after Ctrl-C or SIGTERM."""
+    """Run the demo; return the exit code, 0 after Ctrl-C, SIGTERM or SIGHUP."""
     parser = argparse.ArgumentParser(prog='tools/demo', description=__doc__, allow_abbrev=False)
     parser.add_argument('--robot', default='panda', metavar='NAME',
                         help='shipped robot (default: %(default)s)')

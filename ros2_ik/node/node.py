@@ -162,8 +162,8 @@ class IKNode(Node):
         # first of all, to brake motions under way
         self._motions.close()
         self._pool.end()
-        # DDS drops answers in transit when their writer is destroyed; requests for motions are
-        # answered after the arm has braked
+        # keep spinning: DDS drops answers in transit when their writer is destroyed, and requests
+        # for motions are answered only after the arm has braked
         begin = last_moving = time.monotonic()
         while (now := time.monotonic()) < last_moving + ANSWER_TIME:
             if self._motions.moving and now < begin + BRAKING_TIMEOUT:

@@ -220,7 +220,7 @@ def controller_specs(names: Sequence[str], kinds: Iterable[str]) -> Iterator[Spe
 
 
 def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
-    """Yield the specs of the joint limits (LIMIT_NAMES) among the `given` names of parameters."""
+    """Yield a spec for each parameter name in `given` that is a joint limit (LIMIT_NAMES)."""
     for name in given:
         found = LIMIT_PATTERN.fullmatch(name)
         joint, _, max_kind, has_kind = found.groups() if found else ('', '', '', '')
@@ -243,7 +243,7 @@ class Parameters(_Defaults):
 
     def __init__(self, node: Node, controller_kinds: Iterable[str]) -> None:
         self.node = node
-        # rclpy declares start_type_description_service itself, as read-only
+        # rclpy declares start_type_description_service as read-only: it cannot be undeclared
         self._given = {name: parameter.value for name, parameter
                        in node.get_parameters_by_prefix('').items()
                        if name != 'start_type_description_service'}
@@ -289,7 +289,7 @@ class Parameters(_Defaults):
 
     def _warn_of_unknown(self) -> None:
         """Log a warning about misspelt parameters, which ROS ignores silently."""
-        # suggest no joint_limits.* of `_specs`: these names were given, and may be misspelt
+        # do not suggest joint_limits.* of `_specs`: these given names may be misspelt themselves
         right = [name for name in self._specs if not name.startswith('joint_limits.')]
         for name in self._given.keys() - self._specs.keys():
             self.node.get_logger().warning(

@@ -18,7 +18,7 @@ from ros2_ik.srv import CheckState as Service
 
 
 class CheckState(Endpoint):
-    """Services that check contacts of a state, and its joint limits or MoveIt's constraints."""
+    """Services that check a state for contacts, and joint limits or MoveIt's constraints."""
 
     def offer(self) -> None:
         self.serve(Service, '~/check_state', self.answer)

@@ -31,7 +31,7 @@ from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 from ros2_ik.node.workers.pool import Pool
 
-OFFER_DELAY = 2.0    # for DDS to discover other nodes that offer a service [s]
+OFFER_DELAY = 2.0    # time for DDS to discover nodes that already offer MoveIt's names [s]
 
 # Request queue of each service. When the queue is full, DDS drops older requests silently. Fast
 # DDS sends each response to all clients of a service, so clients need queues of the same length.
@@ -108,7 +108,7 @@ class Endpoint:
 
     def offer_as_moveit(self, name: str, count: Callable[[str], int],
                         offer: Callable[[], object]) -> None:
-        """Call `offer` after OFFER_DELAY if moveit_names is set and `count(name)` is 0."""
+        """If moveit_names is set, call `offer` after OFFER_DELAY unless a node offers `name`."""
         if not self.parameters.moveit_names:
             return
 

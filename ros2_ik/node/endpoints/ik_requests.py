@@ -47,7 +47,7 @@ from ros2_ik.srv import ComputeIK
 
 BOUND_NOTE = 'this bound is parameter max_jump; max_joint_change in the request replaces it'
 MAX_PENDING = 64        # maximum number of open searches in the workers
-# maximum CPU time of a search in the node's thread [s]; sending it to a worker takes longer
+# CPU time [s] after which the node sends a search to a worker; sending itself takes longer
 SEARCH_SLICE = 0.002
 FAST_SOLVER = 'lm'    # the solver whose attempts take well below SEARCH_SLICE with default options
 REST_TOLERANCE = 1e-2   # maximum offset of a joint from the position a solution assumes [rad, m]
@@ -208,8 +208,8 @@ class IKEndpoint(Endpoint):
         """
         Return an outcome that rejects the motion if its solution may no longer hold, else None.
 
-        The request's frames must not have changed meanwhile. Joints of the request that the search
-        does not move must be at the positions for which the solution holds.
+        The request's frames must not have changed during the search. Joints that the seed names or
+        the solution depends on must be where the solution has them, unless the search moves them.
         """
         if change := frame_change_text(prepared.request.frames, prepared.node_scene,
                                        self.scene.current.scene):

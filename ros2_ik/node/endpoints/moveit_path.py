@@ -105,7 +105,7 @@ class MoveItPath(IKEndpoint):
 
 
 def _tip_speed(request: GetCartesianPath.Request, tip: str) -> float:
-    """Return the tip's maximum speed [m/s]; RequestError if the request names another link."""
+    """Return the tip's maximum speed [m/s]; RequestError if the request limits another link."""
     if not request.max_cartesian_speed > 0:
         return MAX_TIP_SPEED
     link = request.cartesian_speed_limited_link.removeprefix('/')

@@ -74,7 +74,7 @@ class PlanningSceneEndpoints(Endpoint):
         robot = self.description.current()
         state, joints = self.scene.current, self.current_state.known_values(robot)
         head = self.header(robot.root_frame)
-        # in the scene's thread: creating a message with many triangles takes seconds
+        # in PlanningScene's second thread: creating a message with many triangles takes seconds
         response.scene = await self.scene.in_thread(lambda: scene_message(
             state, joints, request.components.components, head))
         set_status(response, Status.SUCCESS, f'the scene has {contents(state.scene)}')

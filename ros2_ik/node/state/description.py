@@ -10,7 +10,7 @@ from ros2_ik.core.errors import counted, RobotDescriptionError
 from ros2_ik.core.internals import join_first
 from ros2_ik.messages.request_error import RequestError
 
-DESCRIPTION_TIMEOUT = 3.0     # for a first description, from the start of the node [s]
+DESCRIPTION_TIMEOUT = 3.0     # maximum wait for a first description, from the node's start [s]
 UNUSED_TAGS = ('ros2_control', 'transmission', 'gazebo')   # of a URDF, for drivers and simulators
 
 
@@ -28,7 +28,7 @@ class Description:
         self._log, self._root_joint, self._on_new_robot = log, root_joint, on_new_robot
         self._topic, self.error = topic, ''
         self.robot: Robot | None = None
-        self._newest = self._used = {'urdf': '', 'srdf': ''}    # `_used`: texts of the robot
+        self._newest = self._used = {'urdf': '', 'srdf': ''}    # `_used` describes `robot`
         self._deadline = time.monotonic() + DESCRIPTION_TIMEOUT
 
     @property
@@ -54,8 +54,8 @@ class Description:
         """
         Replace the URDF, the SRDF or both (keywords urdf, srdf).
 
-        If the newest texts describe a valid robot, it replaces the current one. An SRDF without a
-        URDF is stored until a URDF arrives.
+        If the newest texts describe another valid robot, it replaces the current one. An SRDF
+        without a URDF is stored until a URDF arrives.
         """
         newest = {**self._newest, **texts}
         if newest == self._used:
@@ -73,7 +73,7 @@ class Description:
                 return
             robot = Robot.from_urdf(newest['urdf'], srdf=newest['srdf'] or None,
                                     root_joint=self._root_joint)
-            # a new robot would end all motions
+            # keep the current robot: a new one would end all motions
             if self.robot and all(map(_describe_the_same, newest.values(), self._used.values())):
                 self.error, self._used = '', newest
                 return
@@ -93,7 +93,7 @@ class Description:
 
 
 def _describe_the_same(text: str, other: str) -> bool:
-    """Return whether two valid texts differ only in their form and in elements not used here."""
+    """Return whether two valid texts differ at most in form and in UNUSED_TAGS."""
     first, second = (text and ElementTree.canonicalize(text, strip_text=True,
                                                        exclude_tags=UNUSED_TAGS)
                      for text in (text, other))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 AGREEMENT_TIME = 1.0     # time for which readings must agree after a contradiction [s]
 NOISE = 0.01      # position differences up to this value count as noise [rad, m]
 MIN_READING_INTERVAL = 0.02   # shorter times between two readings count as this, due to jitter [s]
-MIN_SPACING = 10**7     # between two stored readings [ns]
+MIN_SPACING = 10**7     # minimum time between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
 MAX_LATE_INTERVAL = 0.1  # longer times from an out-of-order to a stored reading count as this [s]
 WINDOW = 0.2            # the velocity is a regression over this time [s]
@@ -62,7 +62,7 @@ class JointHistory:
         self.speed, self.is_continuous = speed, is_continuous
         # text on the last contradiction, and its time of receipt (steady clock [s])
         self.contradiction, self.contradiction_at = '', -math.inf
-        # stamps [ns], and values; those of continuous joints have no jumps by whole turns
+        # (stamp [ns], value); values of continuous joints have no jumps by whole turns
         self._past = deque[tuple[int, float]](maxlen=MAX_STORED)
 
     def record(self, reading: Reading, factor: float) -> bool:
@@ -71,7 +71,7 @@ class JointHistory:
 
         Readings contradict each other if the joint would have to move faster than `factor` times
         its velocity limit; factor 0 disables this check. A reading with an out-of-order stamp is
-        checked, but recorded only if the newest reading was received at least AGREEMENT_TIME ago.
+        checked, but recorded only if received AGREEMENT_TIME or more after the last recorded one.
         """
         last = self.reading
         stamped = bool(reading.stamp and last.stamp)
@@ -117,7 +117,7 @@ class JointHistory:
         return math.remainder(difference, math.tau) if self.is_continuous else difference
 
     def _contradicts(self, reading: Reading, older: bool, speed: float) -> bool:
-        """Return whether the change from the last (`older`: the nearest) reading is too fast."""
+        """Return whether the speed from the last (if `older`: the nearest) reading is too high."""
         before, seconds = self.reading.value, _seconds(self.reading, reading)
         if older and self._past:
             stamp, before = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
@@ -206,9 +206,9 @@ class JointStates:
         """
         Return the age of a reading now [s].
 
-        The age counts from the stamp, but is at least the time since receipt. A stamp in the
-        future shows that clocks differ; the age is then the difference. In simulated time, which
-        can be paused, only the stamp counts. Without a stamp, the age is the time since receipt.
+        The age is the absolute difference of clock and stamp (a stamp in the future shows that
+        clocks differ), but at least the time since receipt. In simulated time, which can be
+        paused, only the stamp counts. Without a stamp, the age is the time since receipt.
         """
         waited, clock = time.monotonic() - reading.received, self._node.get_clock()
         if not reading.stamp:

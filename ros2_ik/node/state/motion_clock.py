@@ -25,7 +25,7 @@ class MotionClock:
 
     def __init__(self, node: Any) -> None:
         self._node = node
-        self._node_time: float | None = None     # last time of the node's clock [s]
+        self._node_time: float | None = None     # last time read from the node's clock [s]
         self._last = self._steady = time.monotonic()
         self._offset = 0.0              # motion clock minus node's clock [s]
         self._set_at = -math.inf        # when the clock was set, on the steady clock [s]

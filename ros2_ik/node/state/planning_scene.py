@@ -37,7 +37,7 @@ from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
 MAX_WAITING = 1000   # maximum number of queued changes
-MAX_SHAPES = 1000    # in a scene; each takes about 0.2 MB in each process
+MAX_SHAPES = 1000    # maximum number in a scene; each takes about 0.2 MB in each process
 GEOMETRY_TIMEOUT = 2.0   # time for which requests wait for a new robot's geometry [s]
 PARTS_NICENESS = 10            # of the process that computes convex parts
 N_THREADS = 2    # so that the next robot does not wait for a robot whose geometry takes long
@@ -192,7 +192,7 @@ class PlanningScene:
 
     def checker(self, scene: Scene) -> CollisionChecker | None:
         """
-        Return the collision checker for a scene of this robot.
+        Return the collision checker for a scene of the current robot.
 
         Returns None if neither the robot nor the scene has geometry. Raises RequestError
         (COLLISION_CHECKING_UNAVAILABLE).

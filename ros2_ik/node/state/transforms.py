@@ -78,7 +78,7 @@ class Transforms:
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
         self._node, self._parameters = node, parameters
-        # imported now: this takes too long for a callback; `_newest` reports a missing package
+        # import now: an import takes too long for a callback; `_newest` reports a missing package
         with suppress(ImportError):
             import tf2_ros  # noqa: F401
         self._buffer: Any = None
