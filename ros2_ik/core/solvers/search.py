@@ -120,7 +120,7 @@ class Search:
         shared = {} if chosen.solver_options else problem.structure.solvers
         self._solver: Solver = shared.get(str(self.solver)) or make_solver(
             self.solver, problem, chosen.solver_options)
-        # problems of one structure share the solver, since they differ in poses, start and limits
+        # problems of one structure share the solver: they differ only in poses, start and limits
         if self._solver.finds_starts:
             shared[str(self.solver)] = self._solver
         # the clock starts after compiling and binding
@@ -229,7 +229,7 @@ class Search:
     def _attempt(self) -> None:
         """Make one attempt, check its result for acceptance, and try to escape a contact."""
         is_first = self.attempts == 0
-        # with loose tolerances and without costs, a seed may itself be a solution
+        # with loose tolerances and without costs, a seed that is a solution needs no descent
         if is_first and self._is_loose and not self.problem.costs:
             self._add_acceptable_seeds()
             if self.accepted:
