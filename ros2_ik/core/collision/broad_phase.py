@@ -13,7 +13,7 @@ from ros2_ik.core.kernels.boxes import fill_lower_bounds, near_pairs
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import FLOATING, tree_of
 
-LARGEST = 1e6    # half size of the box of an unbounded item [m]
+LARGEST = 1e6    # coordinates of box corners are clipped to this: some items are unbounded [m]
 # the end of a layout without functions (see `layout_of`): four tables of offsets, each a single 0
 _EMPTY_TABLES = np.zeros(4, dtype=np.int64)
 _IDENTITY = np.eye(4)
@@ -25,8 +25,8 @@ class DistanceBounds(NamedTuple):
 
     `placed` (i, 12) are the boxes' placements in the root frame; `lower_bounds` (p,) are bounds on
     signed distance minus margin [m]; `max_decrease` (p,) is an upper bound on each distance's
-    decrease since the bounds that `BroadPhase.bounds_at` received [m]. `nearest` [m] is the least
-    of the original `lower_bounds`, even after exact distances replaced some of them.
+    decrease from the q of `last` (see `BroadPhase.bounds_at`) to this q [m]. `nearest` [m] is the
+    least of the original `lower_bounds`, even after exact distances replaced some of them.
     """
 
     q: Array
@@ -37,7 +37,7 @@ class DistanceBounds(NamedTuple):
 
 
 class BroadPhase:
-    """Finds the `pairs` (p, 2) of items whose boxes may be at most `margins` (p,) [m] apart."""
+    """Finds those `pairs` (p, 2) of items whose boxes may be at most `margins` (p,) [m] apart."""
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
@@ -61,7 +61,7 @@ class BroadPhase:
         self._near, self._fill_bounds = near_pairs.run, fill_lower_bounds.run    # compile now
 
     def place(self, numbers: Indices | slice, T: Array) -> None:
-        """Set poses T (k, 4, 4) of the centres of boxes `numbers`, in their bodies or the root."""
+        """Set poses T (k, 4, 4) of the centres of boxes `numbers`, in their body frames."""
         self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
         self._boxes[numbers, 9:] = T[:, :3, 3]
 
@@ -73,7 +73,7 @@ class BroadPhase:
         return numbers
 
     def bounds_at(self, q: Array, last: DistanceBounds | None = None) -> DistanceBounds:
-        """Return lower bounds of all distances at q (nq,), tightened by `last`, bounds near q."""
+        """Return lower bounds of all distances at q (nq,), using bounds `last` at a nearby q."""
         margins = self._loop_arguments[-1]
         placed, (lower, decrease) = np.empty((len(self._boxes), 12)), np.empty((2, len(margins)))
         previous = (placed, self._no_bounds) if last is None else (last.placed, last.lower_bounds)
@@ -88,7 +88,7 @@ class _Bodies(NamedTuple):
     The bodies of a robot, as arguments of the compiled loops.
 
     `numbers` and `layout` are the parts of these arguments that do not depend on the items.
-    `joint_body` (j,): body of each joint of Pinocchio; `mounts` (j, 4, 4): joint poses in bodies.
+    `joint_body` (j,): body of each Pinocchio joint; `mounts` (j, 4, 4): joint pose in that body.
     """
 
     numbers: Array

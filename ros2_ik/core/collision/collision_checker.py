@@ -93,7 +93,7 @@ class CollisionChecker:
     @cached_property
     def moving_joints(self) -> frozenset[str]:
         """Names of the joints that change the distance of a checked pair."""
-        # Jacobian columns that move only one item of a pair; mimic joints count as their leaders
+        # above 0 for columns that move only one item of a pair; mimic joints count as leaders
         moved = np.abs(self._pairs.moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
         moved = moved if reduction is None else moved @ reduction
@@ -137,7 +137,7 @@ class CollisionChecker:
     def rigid_contacts(self, robot: Robot, frame: str, q: Array, moving: Collection[str],
                        shift: float, turn: float) -> tuple[Contact, ...]:
         """
-        Return contacts at q (nq,) that remain if a frame moves up to `shift` [m] and `turn` [rad].
+        Return contacts at q (nq,) that remain if `frame` moves up to `shift` [m] and `turn` [rad].
 
         In each, one geometry is fixed to the root, and no joint of `moving` moves the other
         relative to the frame. `robot` is the checker's robot, and may have added frames.
@@ -279,7 +279,7 @@ def _is_contact_allowed(scene: Scene, one: str, other: str) -> bool:
     # touch_links do not apply to a world object, which may have the id of an attached object
     if {one, other} & scene.objects.keys():
         return False
-    # None for names of links
+    # `a` and `b` are None for links
     a, b = scene.attached.get(one), scene.attached.get(other)
     return bool(a and other in a.touch_links or b and one in b.touch_links
                 or a and b and a.link == b.link)

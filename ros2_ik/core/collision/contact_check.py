@@ -55,7 +55,7 @@ class ContactCheck:
         """
         Return the distance of pair k, which this thread's last `touching` found in contact.
 
-        If triangles are measured, the result is an upper bound of the signed distance.
+        If `is_hull_exact[k]` is False, the result is only an upper bound of the signed distance.
         """
         pairs = self._pairs if self.is_hull_exact[k] else self._triangles
         pairs.data.distanceRequests[k] = DISTANCE_REQUEST

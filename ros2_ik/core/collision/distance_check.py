@@ -44,7 +44,7 @@ class DistanceCheck:
         self._fill_slopes = fill_distance_slopes.run    # compile now
 
     def is_outdated(self) -> bool:
-        """Return whether missing parts are on disk; check at most once per PARTS_CHECK_PERIOD."""
+        """Return True if missing parts are now on disk; check only once per PARTS_CHECK_PERIOD."""
         if not self._unsplit_meshes or time.monotonic() < self._checked_at + PARTS_CHECK_PERIOD:
             return False
         self._checked_at = time.monotonic()

@@ -58,7 +58,7 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     Return sentences on links and pairs that are not checked, with a remedy if there is one.
 
     The sentences count and name links without geometry, links with left-out elements, and guessed
-    pairs (see `SelfPairs`). If adjacent links are not checked, a further sentence says so.
+    pairs (see `SelfPairs`). Other sentences state that adjacent, or all, links are not checked.
     """
     return _gaps(checker.robot, checker.geometry, checker.scene.guess_pairs)
 

@@ -67,8 +67,8 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
     - if the SRDF disables no pair: adjacent links, which have at most one moving joint and no
       other link with geometry between them;
     - if the SRDF disables no pair: pairs in contact in the neutral state, but at most 1 mm deep
-      there and in all samples. (MoveIt's setup assistant leaves out all pairs in contact
-      there; here, deeper contacts stay checked, as the neutral posture itself may collide.)
+      there and in all samples. (MoveIt's setup assistant also leaves out pairs in deeper contact;
+      here they stay checked, as the neutral posture itself may collide.)
 
     Contacts in these configurations do not exclude a pair that the SRDF enables. `geometry`
     defaults to `robot_geometry(robot)`, with exact meshes.

@@ -23,8 +23,8 @@ from ros2_ik.core.meshes.mesh_solids import Enclosure, solids_of
 from ros2_ik.core.meshes.meshes import area_vectors, Hull, hull_of, mesh_volume
 
 MAX_PIECES = 24             # largest number of pieces before merging
-MAX_EXCESS = 0.05           # total excess / volume of the mesh at which cutting ends
-MIN_CONVEX_SHARE = 0.05     # volume of convex halves / both halves above which a cut is preferred
+MAX_EXCESS = 0.05           # cutting ends when total excess / volume of the mesh is at most this
+MIN_CONVEX_SHARE = 0.05     # a cut is preferred if convex halves exceed this share of the volume
 MAX_MERGE_LOSS = 0.01       # volume added by all merges / volume of the mesh
 MAX_EFFORT = 10_000_000     # number of triangles that all trial cuts together may process
 PLANE_TOLERANCE = 1e-6      # distance within which faces are in one plane [m]
@@ -98,7 +98,7 @@ def _cut_cost(halves: Iterable[_Slice]) -> tuple[float, float]:
 
 
 class _Solid:
-    """A closed surface, or all open surfaces of a mesh together; it can be cut into slices."""
+    """A surface of a mesh, or several together (see `solids_of`), to be cut into slices."""
 
     def __init__(self, vertices: Array, triangles: Indices) -> None:
         self.corners = vertices[triangles]
@@ -136,7 +136,7 @@ class _Solid:
 
 def _volume_between(surface: Array, low: Array, high: Array) -> float:
     """Return a closed solid's volume [m^3] in a box, from its surface (m, 3, 3) in the box."""
-    # Divergence theorem with the field (x - c, 0, 0); x is an axis with one cut, at c, or none.
+    # Divergence theorem with the field (x - c, 0, 0); x is an axis with at most one cut, at c.
     # The surface is open at the sides of the box, but the field has no flux through them.
     cuts = np.stack([low, high], axis=1)
     axis = int(np.isfinite(cuts).sum(axis=1).argmin())

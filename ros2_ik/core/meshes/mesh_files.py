@@ -1,8 +1,8 @@
 """
 Reader of mesh files (stl, obj, dae), based on trimesh, which reads dae files with pycollada.
 
-coal 3.0's reader (assimp) is not used: it indexes the vertices of an object's first material for
-all triangles. As in MoveIt and Pinocchio, COLLADA's <up_axis> and <unit> are not applied.
+coal 3.0's reader (assimp) is not used: it gives all triangles of an object the vertices of its
+first material. As in MoveIt and Pinocchio, COLLADA's <up_axis> and <unit> are not applied.
 """
 
 from io import BytesIO

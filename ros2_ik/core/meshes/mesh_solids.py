@@ -15,7 +15,7 @@ from ros2_ik.core.kernels.boxes import count_exiting_rays
 # a mesh counts as two-sided (each triangle exists twice) if less than this share of its triangles
 # is distinct
 TWO_SIDED = 0.6
-# axes of the six rays (columns), oblique: rays along the mesh's axes would hit edges of boxes
+# columns: axes, each of two opposite rays; oblique, as rays along x, y, z would hit box edges
 _AXES = np.linalg.qr(np.array([[1.0, 0.3, 0.2], [-0.2, 1.0, 0.4], [0.5, -0.3, 1.0]]))[0]
 
 

@@ -17,7 +17,7 @@ from ros2_ik.core.meshes.cache import Arrays, cached
 
 MAX_HULL_POINTS = 4000      # number of vertices above which a hull is simplified
 MAX_NEIGHBOURS = 255        # largest number of neighbours of a vertex; coal stores it in one byte
-THICKNESS = 1e-4            # added to each side of flat hulls [m]
+THICKNESS = 1e-4            # least thickness added to each side of flat hulls [m]
 # corners of a cube
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
 
@@ -142,8 +142,8 @@ def _simplified(points: Array) -> Array:
     rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
     hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
-    # scale about the centre until no point is outside a face; ratios (one per face): distance of
-    # the farthest point / distance of the face, from the centre along the face's normal
+    # scale about the centre until no point is outside a face; `ratios`, per face: the farthest
+    # point's distance over the face's distance, both from the centre along the face's normal
     centre = few.mean(axis=0)
     face_distances = -(planes[:, :3] @ centre + planes[:, 3])
     ratios = (planes[:, :3] @ (points - centre).T).max(axis=1) / face_distances

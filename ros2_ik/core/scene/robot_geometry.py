@@ -130,7 +130,7 @@ class RobotGeometry:
 
     @cached_property
     def links(self) -> tuple[str, ...]:
-        """Names of the links that have at least one body, in the order of the URDF."""
+        """Names of the links that have at least one body, in the order of `bodies`."""
         return tuple(dict.fromkeys(body.link for body in self.bodies))
 
     @property
@@ -197,7 +197,7 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     Return the robot's visual geometry, in bodies of one colour each.
 
     Collision elements are added for links with a visual element that cannot be read, and for links
-    without visual elements, unless a link fixed to them has visual elements. `warnings` name the
+    that neither have visual elements nor are fixed to a link that has some. `warnings` name the
     elements that cannot be read.
     """
     bodies, warnings, incomplete_links = _elements(robot, 'visual', 'skip', _visual_shapes)

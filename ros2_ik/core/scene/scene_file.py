@@ -8,7 +8,7 @@ Reader of scenes written in YAML; errors contain the location in the file.
         color: [0.8, 0.2, 0.2, 1]
         shapes:             # one kind each, see core/scene/shapes; poses in the object frame
           - cylinder: {radius: 0.04, length: 0.1}
-          - mesh: {file: handle.stl, scale: 0.001}     # relative to the folder of this file
+          - mesh: {file: handle.stl, scale: 0.001}     # path relative to the folder of this file
             pose: {xyz: [0.05, 0, 0]}
         subframes: {rim: {xyz: [0, 0, 0.05]}}
     attached:               # objects on links; poses in the link frame

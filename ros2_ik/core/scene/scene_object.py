@@ -38,7 +38,7 @@ def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: st
 
 class PoseField:
     """
-    Descriptor for a pose field of a frozen dataclass; a field `subframes` maps names to poses.
+    Descriptor for a pose in a frozen dataclass, or for `subframes`, a mapping from names to poses.
 
     Assignment converts poses with `scene_placement`. Reading the field returns copies, because a
     pinocchio.SE3 can be changed in place. Error messages contain the `id` of the dataclass
@@ -118,7 +118,7 @@ class SceneObject:
             raise InvalidSceneError(f"the id '{OCTOMAP}' is reserved for an octree")
 
     def drawn_color(self, attached: bool = False) -> tuple[float, ...]:
-        """Return the colour, or a default colour if it is None or fully transparent."""
+        """Return `color`, or a default colour if `color` is None or fully transparent."""
         default = ATTACHED_COLOR if attached else WORLD_COLOR
         return self.color if self.color and self.color[3] > 0 else default
 

@@ -134,9 +134,9 @@ def unavoidable_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
     Return the contacts at q (nq,) that no values of the active joints avoid.
 
     These are contacts between bodies that no active joint can separate. `at_targets` states that q
-    and all solutions are within the tolerances of the targets. If a target in the root frame has
-    no free axis, deep contacts of bodies fixed to its tip (a gripper, an attached object) with
-    bodies fixed to the world are then unavoidable, too.
+    and all solutions are within the tolerances of the targets. In this case, deep contacts of
+    bodies fixed to the world with bodies fixed to a tip (a gripper, an attached object) are
+    unavoidable, too, if the tip's target is in the root frame and has no free axis.
     """
     robot, active, found = problem.robot, set(problem.joint_names), list[Contact]()
 

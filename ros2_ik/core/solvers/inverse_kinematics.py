@@ -53,9 +53,9 @@ class InverseKinematics:
     Drake's InverseKinematics in snake_case; the argument order is Drake's, except for X_AbarA.
 
     Frames are names, or None for the root frame. The names of points give their frame: p_AQ is
-    point Q in frame A [m]. Angles are in radians. Bounds are inclusive, and may be infinite if
-    the method does not limit them to [0, pi]. Each `add_` method returns the Constraint, Cost or
-    PoseTarget that it added, which is also the handle for `remove`.
+    point Q in frame A [m]. Angles are in radians. Bounds are inclusive, and may be infinite,
+    except angles limited to [0, pi] and minimum distances. Each `add_` method returns the
+    Constraint, Cost or PoseTarget that it added, which is also the handle for `remove`.
 
     `locked` {joint: value} keeps joints exactly at these values, even outside their limits;
     `with_joint_limits` False ignores the limits of all other joints. Joints on which no target,
@@ -166,7 +166,7 @@ class InverseKinematics:
     @cached_property
     def _checker(self) -> CollisionChecker:
         # loading the meshes is slow: wait until the checker is needed. Without a scene, use the
-        # cached checker of the robot, which is None if the robot has no collision elements
+        # cached checker of the robot, which is None if the robot has no pair to check
         own = self_collision_check(self.robot, self.meshes).checker if self._alone else None
         return own or collision_checker(self.robot, self.scene, self.meshes)
 

@@ -50,7 +50,7 @@ class LevenbergMarquardt(Solver):
     - `step_tolerance` [rad, m]: a descent ends if no joint moves more in a step (None: unused);
     - `solution_tolerance`: bound on |e| for success (None: half the tolerances of the targets).
 
-    MATLAB's defaults are 1e-12 and 1e-6, a `damping` of 0.5 and a `damping_bias` of 0.0025.
+    MATLAB's defaults: 1e-12 (step), 1e-6 (solution), `damping` 0.5, `damping_bias` 0.0025.
     """
 
     # a batch of 16 starts takes about 1 ms for an arm

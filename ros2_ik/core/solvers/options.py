@@ -31,9 +31,9 @@ class SolveOptions:
     - `allow_restarts`: False tries only the seeds.
     - `approximate` (position [m], orientation [rad]): if no solution is found, return the best
       configuration with target errors within these bounds, with the status APPROXIMATE.
-    - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
-      included; one number, or numbers by joint name. Planar and floating joints that may move
-      cannot be bounded.
+    - `max_joint_change` [rad, m]: bound on the joint changes from the first seed (a full turn
+      counts as 2 pi); one number, or numbers by joint name. Planar and floating joints that may
+      move cannot be bounded.
     - `random_state`: integer or numpy Generator, whose value or state fixes the random starts.
     - `max_iterations`: bound on the iterations of all attempts together.
     - `cancel`: an event, or a callable that returns True to cancel the search.

@@ -21,8 +21,8 @@ from ros2_ik.core.status import ExitFlag, Status
 if TYPE_CHECKING:
     from ros2_ik.core.solvers.search import Candidate, Search
 
-# adjective of the returned solution in messages, by the option `select` (default: the option's
-# name); of several solutions, 'first' returns the nearest
+# adjective of the returned solution in messages, by the value of `select` (others: the value
+# itself); of several solutions, 'first' returns the nearest
 _ADJECTIVES = {'first': 'nearest', 'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _MAX_NAMES = 3
@@ -125,7 +125,7 @@ def redundancy(problem: IKProblem) -> float:
     """
     Return the number of active columns minus the number of target rows with a weight above 0.
 
-    Infinite if the problem has constraints or costs.
+    Infinite unless the problem has targets only.
     """
     if problem.kinds != {'targets'}:
         return math.inf

@@ -180,9 +180,9 @@ class SLSQP(BFGSGradientProjection):
     SciPy's sequential least-squares programming (SLSQP) on the active joints.
 
     Phase 1 runs SLSQP with the hard rows as constraints and no objective. If the hard rows are
-    still not met, phase 2 is a descent as in `bfgs`. If they are met and there are costs, phase 3
-    runs SLSQP on the costs with the hard rows as constraints: it divides the costs by the largest
-    component of their first gradient, and its `ftol` is COST_TOLERANCE.
+    still not met, phase 2 is a descent as in `bfgs`. If phase 1 or 2 meets them and there are
+    costs, phase 3 runs SLSQP on the costs with the hard rows as constraints. The costs are divided
+    by the largest component of their first gradient, and `ftol` is COST_TOLERANCE.
 
     Source: Kraft, "A software package for sequential quadratic programming", DFVLR-FB 88-28, 1988.
     """

@@ -121,7 +121,7 @@ class Search:
         solver = shared.get(str(self.solver))
         if solver is None:
             solver = make_solver(self.solver, problem, chosen.solver_options)
-            # problems of one structure share it, since they differ in poses, start and limits
+            # problems of one structure share it: they differ only in poses, start and limits
             if solver.finds_starts:
                 shared[str(self.solver)] = solver.without_problem()
         self._solver: Solver = solver
@@ -231,7 +231,7 @@ class Search:
     def _attempt(self) -> None:
         """Make one attempt, check its result for acceptance, and try to escape a contact."""
         is_first = self.attempts == 0
-        # with loose tolerances and without costs, a seed may itself be a solution
+        # with loose tolerances and without costs, a seed that is a solution needs no descent
         if is_first and self._is_loose and not self.problem.costs:
             self._add_acceptable_seeds()
             if self.accepted:

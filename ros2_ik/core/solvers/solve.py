@@ -161,7 +161,7 @@ class PoseSolver:
         return search.solution()
 
     def _checker(self, scene: Scene | None) -> CollisionChecker | None:
-        """Return the collision checker of robot and scene (None: of the robot alone)."""
+        """Return the collision checker of the robot in `scene` (None: of the robot alone)."""
         given = self.meshes, self.missing_meshes
         return (self_collision_check(self.robot, *given).checker if scene is None
                 else collision_checker(self.robot, scene, *given))

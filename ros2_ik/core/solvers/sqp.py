@@ -52,10 +52,10 @@ class SequentialQuadratic(Solver):
     Phase 1 takes at most `attempt_iterations` steps.
 
     Phase 2, if there are costs: each step minimizes a quadratic model of the costs with the same
-    slack and limits. The model has the Gauss-Newton matrix of the costs and a Powell-damped BFGS
-    matrix for the curvature that Gauss-Newton omits (constraints, scalar costs, rotations). If a
-    step reduces the L1 merit too little, a second-order correction back to the hard rows is tried,
-    then shorter steps (Nocedal and Wright, "Numerical Optimization", ch. 18).
+    limits, and a slack of large weight. The model has the Gauss-Newton matrix of the costs and a
+    Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,
+    rotations). If a step reduces the L1 merit too little, a second-order correction back to the
+    hard rows is tried, then shorter steps (Nocedal and Wright, "Numerical Optimization", ch. 18).
     """
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))

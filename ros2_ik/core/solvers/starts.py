@@ -16,7 +16,7 @@ N_NEAR = kernel.N_NEAR
 
 class Starts(NamedTuple):
     """
-    A range of numbered starts, from `first` to `last`.
+    A range of numbered starts, from `first` to `last` inclusive.
 
     Starts 0 and 1 are the seed, starts 2 to N_NEAR are near the seed, all others are random. `lm`
     keeps descents from starts 1 to N_NEAR near the seed, and skips these starts if a tip is far

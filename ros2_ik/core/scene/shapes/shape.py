@@ -39,7 +39,7 @@ def _shape_from_pickle(shape: 'type[Shape]', digest: str, values: tuple[object, 
 
 _length = partial(between, lower=MIN_LENGTH, upper=MAX_DISTANCE, error=InvalidSceneError)
 _points = partial(matrix, columns=3, error=InvalidSceneError, maximum=MAX_DISTANCE)
-# check of each field of shapes, by field name
+# checks of the shapes' fields, by field name
 _CHECKS: dict[str, Callable[[object, str], object]] = {
     'radius': _length, 'length': _length, 'resolution': _length, 'size': _lengths,
     'points': _points, 'vertices': _points}
