@@ -1,7 +1,7 @@
 """
 Vector algebra for compiled formulas: vectors are tuples, matrices nine numbers row by row.
 
-A placement X is twelve numbers: its rotation row by row, then its position.
+A placement X, the pose of a frame in a parent frame, is twelve numbers: rotation, position.
 """
 
 import math
@@ -129,13 +129,13 @@ def origin(X: Floats) -> Vector:
 
 @part
 def point(X: Floats, v: Vector) -> Vector:
-    """Return X v: map point v of the frame placed at X to the frame in which X is given."""
+    """Return X v: map v from coordinates in the placed frame to those in the parent frame."""
     return add(rotate(X, v), origin(X))
 
 
 @part
 def to_local(X: Floats, p: Vector) -> Vector:
-    """Return X^-1 p: map point p of the frame in which X is given to the frame placed at X."""
+    """Return X^-1 p: map p from coordinates in the parent frame to those in the placed frame."""
     return rotate_inverse(X, sub(p, origin(X)))
 
 

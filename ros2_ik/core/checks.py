@@ -1,4 +1,4 @@
-"""Checks of single arguments; the errors name the argument, the value and the valid choices."""
+"""Checks of single arguments; the errors name the argument and, in most cases, valid values."""
 
 from collections.abc import Callable, ItemsView, Mapping, Sequence
 import math
@@ -59,7 +59,7 @@ def vectors(values: Mapping[str, object], what: str, size: int, error: type[IKEr
         array = np.array([*values.values()])
     except ValueError:      # values of several lengths
         array = np.empty(0)
-    # check all rows together: NumPy takes as long for one short array as for several
+    # check all rows together: this takes NumPy no longer than a check of one row
     if (array.shape == (len(values), size) and array.dtype.kind in 'if'
             and np.isfinite(array).all()):
         return array.astype(np.float64)

@@ -56,7 +56,7 @@ class UnmovedTipError(InvalidTargetError):
 
 
 class AmbiguousTipError(InvalidTargetError):
-    """A request without a tip for a group or robot that does not have exactly one tip."""
+    """A request that names no tip, for a group or robot with no tip or with several tips."""
 
     status = Status.INVALID_LINK_NAME
 

@@ -11,9 +11,9 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.kernels.comparisons import is_rigid
 
-# maximum magnitude of a coordinate of a position [m]; a double resolves 1e-10 m there
+# maximum magnitude of a position coordinate [m]; doubles of this size resolve 1e-10 m
 MAX_DISTANCE = 1e6
-# error of a rotation matrix up to which the matrix is used unchanged
+# a rotation matrix is used unchanged if its rows are orthonormal within this error
 _ROUNDING = 1e-14
 # last row of a homogeneous transformation
 _LAST = [0.0, 0.0, 0.0, 1.0]

@@ -54,10 +54,11 @@ class IKRequest:
     """
     A request for joint values: `targets`, `constraints`, `costs`, and the joints that may move.
 
-    The joints of `group` may move. Without a `group`, the joints of `default_group` may move, if
-    they can change every tip pose, constraint and cost (see `chosen_group`). Otherwise, all joints
-    that targets, constraints or costs depend on may move. If `moving_joints` are named, no other
-    joints move. `locked_joints` never move. The base joint moves only if the group contains it.
+    The joints of `group` may move. With neither `group` nor `moving_joints`, the joints of
+    `default_group` may move if they can change every tip pose, constraint and cost (see
+    `chosen_group`). Otherwise, all joints that targets, constraints or costs depend on may move.
+    If `moving_joints` are named, no other joints move. `locked_joints` never move. The base joint
+    moves only if the group contains it.
 
     A target relative to a moving frame refers to the pose of that frame in the solution, or, if
     `follow_frames` is False, to the pose of that frame at the start.
@@ -106,7 +107,7 @@ class World:
 
         The search starts at the values of `active` joints. The values of `required` joints affect
         targets, constraints or costs; those of `checked` joints, only contacts and distances.
-        Raises IKError if a required value is missing or too old.
+        Overrides raise IKError if a required value is missing or too old.
         """
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
@@ -149,9 +150,9 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     Return the name of the group that moves, or '' if no group is used (see `IKRequest`).
 
     A given `group` always moves. With neither `group` nor `moving_joints`, the `default_group`
-    moves if it can move each tip, each frame of a constraint or cost, and each pair of tips
-    relative to each other (unless no joint can), and if it contains each joint that a constraint
-    or cost names. A constraint on joint positions without `names` counts as naming all joints.
+    moves if it contains each joint that a constraint or cost names, and can move each tip, each
+    frame of a constraint or cost, and each pair of tips relative to each other (except those
+    that no joint can move). A constraint on joint positions without `names` names all joints.
     """
     group = request.group or ('' if request.moving_joints else request.default_group)
     if request.group or not group:
@@ -166,7 +167,6 @@ def _joint_sets(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
     # passive joints never move, and the group need not contain the base
     immobile = robot.passive_joints | {robot.base_joint}
     tips = [target.tip for target in request.targets]
-    # each tip, and each pair of tips relative to each other
     yield from map(robot.moving_joints, tips)
     for pair in combinations(tips, 2):
         yield robot.moving_joints(*pair) - robot.passive_joints
@@ -191,7 +191,7 @@ def _frames(request: IKRequest) -> list[str]:
 
 
 def required_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
-    """Return the joints whose start values affect targets, constraints or costs, not distances."""
+    """Return joints whose start values affect targets, constraints or costs except distances."""
     required = frozenset[str]()
     for target in request.targets:
         required |= robot.moving_joints(target.tip, target.relative_to) - active
@@ -237,7 +237,7 @@ def default_group(robot: Robot, defaults: Defaults) -> str:
 
 def default_tip(robot: Robot, group: str, defaults: Defaults) -> str:
     """
-    Return the default tip of `group` ('' for the robot) for requests that name no tip.
+    Return the default tip of `group` ('': of the whole robot) for requests that name no tip.
 
     Raises AmbiguousTipError if no default is set and there are several tips or none.
     """

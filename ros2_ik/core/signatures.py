@@ -6,7 +6,7 @@ from typing import get_type_hints
 
 from ros2_ik.core.arrays import Array
 
-# (text in a signature, shorter text)
+# replacements in signatures: (text, shorter text)
 _SHORT = (('collections.abc.', ''), ('typing.', ''), (str(Array).replace('typing.', ''), 'Array'))
 
 

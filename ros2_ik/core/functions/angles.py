@@ -1,4 +1,4 @@
-"""Angles of a frame's axis to a vector of another frame, or to the line of sight to a point."""
+"""Angles between an axis of a frame and a vector of another frame or a line of sight."""
 
 from dataclasses import dataclass
 import math
@@ -20,7 +20,7 @@ ANGLE, VECTOR, CHORD = range(3)     # numbers of the forms, in the order of `for
 
 def orthonormal_complement(axis: Numbers) -> Array:
     """Return two unit vectors perpendicular to a unit vector (3,) and to each other, (2, 3)."""
-    # project the coordinate axis with the smallest component along n onto the plane normal to n
+    # project the coordinate axis least parallel to n onto the plane normal to n
     n = v.vector([float(value) for value in axis], 0)
     lengths = [abs(value) for value in n]
     least = lengths.index(min(lengths))
@@ -74,7 +74,7 @@ def _row(W: v.Buffer, i: int, A: v.Floats, turned: v.Vector, gradient: v.Vector)
 
     `gradient` is in the axes of A; `turned` is the vector in the root frame's axes.
     """
-    # rate g . (w x a) = (a x g) . w: a pure moment
+    # rate at angular velocity w: g . (w x turned) = (turned x g) . w, with g = rotated gradient
     v.moment(W, i, v.cross(turned, v.rotate(A, gradient)))
 
 
@@ -94,8 +94,8 @@ class AngleBetweenVectors(FormedFunction):
 
         angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
         vector  phi t                         [rad], along two axes perpendicular to b
-        chord   a - b                         of length 2 sin(phi / 2), in axes of `relative_to`:
-                                              weight c: cost c (1 - cos(phi)), as in Drake
+        chord   a - b                         of length 2 sin(phi / 2), in axes of `relative_to`;
+                                              weight c gives cost c (1 - cos(phi)), as in Drake
 
     angle: the wrench of the row is a unit moment perpendicular to a and b. If a and b are parallel
     or antiparallel, the axis of the moment is not unique: one fixed axis is used. If the bounds
@@ -144,7 +144,7 @@ class AngleBetweenVectors(FormedFunction):
             for i in range(3):
                 # rounding can make a component exceed 2
                 f[i] = min(max(chord[i], -2.0), 2.0)
-                # gradient of component i, plus its share of the slope added to the chord's length
+                # gradient of chord[i], plus component i's share of the missing slope
                 unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
                 _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
 
@@ -186,7 +186,7 @@ class GazeAngle(FormedFunction):
 
     A target at `origin` (within 1e-9 m) counts as straight behind: an upper bound below pi
     excludes it. From there, a descent moves the frame along -n until the target is ahead. The
-    gradient grows as 1 / distance down to 1e-3 m.
+    gradient grows as 1 / distance until the distance is below 1e-3 m.
     """
 
     frame: Frame

@@ -84,8 +84,8 @@ class FieldType(NamedTuple):
 
     `read` converts a written value into the constructor's argument; it returns None or raises
     InvalidConstraintError if the value is invalid. `check` converts the argument into the stored
-    value or raises InvalidConstraintError. If nothing is written for a field, its default is used;
-    without a default, None (if valid), else `absent`. A field without any of these is required. A
+    value or raises InvalidConstraintError. If nothing is written for a field, the argument is the
+    default, else None (if valid), else `absent`; without these, the field is required. A
     `supplied` field, such as a collision checker, cannot be written: the caller passes the object.
     """
 
@@ -195,7 +195,7 @@ def read_rotation(given: FieldValue) -> pin.SE3 | None:
 
 
 def read_placement(given: FieldValue) -> pin.SE3 | None:
-    """Read a placement from x y z, which roll pitch yaw or a quaternion x y z w may follow."""
+    """Read a placement: x y z, optionally followed by roll pitch yaw or a quaternion x y z w."""
     numbers = read_row(given)
     if numbers is None or len(numbers) not in (3, 6, 7):
         return None

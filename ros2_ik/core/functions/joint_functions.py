@@ -69,19 +69,19 @@ class JointFunction(KinematicFunction):
 @dataclass(frozen=True, eq=False)
 class JointPositions(JointFunction):
     """
-    Difference of joint values from a reference, one row per joint value.
+    Difference of joint values from a reference, one row per degree of freedom.
 
         f = q - reference     [rad] or [m]
 
     `names` are joints of the robot, by default all joints in q. `reference` is an array in the
-    order of `names`, or a mapping from joint names to values (others: zero). With `wrap` the
+    order of `names`, or a mapping from joint names to values (other joints: 0). With `wrap` the
     difference of a continuous joint is taken modulo full turns, in (-pi, pi], and jumps at half a
     turn. A planar joint has three rows: x, y, theta. A floating joint has six: the displacement
     from the reference along the reference's axes (`Configuration.difference`), which also jumps at
     half a turn. Smooth elsewhere.
 
     `bind` returns a `BoundJoints`, or raises UnknownJointError, InvalidConstraintError for a mimic
-    joint, and InvalidStateError or InvalidConstraintError for a reference that does not fit.
+    joint, and InvalidStateError or InvalidConstraintError for an invalid reference.
     """
 
     names: Names | None = None

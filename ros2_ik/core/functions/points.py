@@ -48,8 +48,8 @@ class FramePosition(RelativeFunction):
 
     @formula
     def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
-        # f_i = sum_j a_ij . p_j - b_i, where p_j are the coordinates of the points in frame A;
-        # parameters: m, n, the points in frame B (3 n), b (m), a in frame A (3 m n)
+        # f_i = sum_j a_ij . p_j - b_i, for m rows i and n points p_j; a and p in `relative_to`;
+        # parameters: m, n, the points in `frame` (3 n), b (m), a (3 m n)
         count, points = int(parameters[0]), int(parameters[1])
         for i in range(count):
             total, forces, moments = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -98,7 +98,7 @@ class PointToPointDistance(RelativeFunction):
         for i in range(int(parameters[6])):
             axis = v.vector(parameters, 7 + 3 * i)
             away = v.add(away, v.scale(v.dot(axis, offset), axis))
-        # the gradient is the unit vector along the offset; for a zero offset, the first axis
+        # the gradient is the unit vector along `away`; if `away` is zero, the first axis
         f[0] = distance = v.norm(away)
         v.force(W, 0, p, v.rotate(A, v.scale(1.0 / distance, away) if distance >= COINCIDENT
                                   else v.vector(parameters, 7)))
@@ -181,8 +181,8 @@ class Polyhedron(RelativeFunction):
 
         f = A [p_1; ...; p_n]     [m], each p in `relative_to`
 
-    An upper bound b keeps the points in the polyhedron A p <= b. Smooth everywhere. Raises
-    InvalidConstraintError for sizes that do not match and for numbers that are not finite.
+    An upper bound b keeps the stacked positions p in the polyhedron A p <= b. Smooth everywhere.
+    Raises InvalidConstraintError for sizes that do not match and for numbers that are not finite.
     """
 
     frame: Frame

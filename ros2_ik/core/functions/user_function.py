@@ -22,9 +22,9 @@ class UserFunction(KinematicFunction):
     `function(configuration)` returns m numbers, or one number if m is 1. `labels` are the names of
     the rows with units, or the number of rows m. `jacobian(configuration)` returns (m, nv); the
     default, central differences in the tangent space, needs a function that is smooth over
-    2e-6 rad. `joints` are the names of the joints that change the function, by default all; fewer
-    joints need fewer evaluations. `name` is used in error messages. The function can be pickled if
-    its callables can.
+    2e-6 rad or m. `joints` are the names of the joints that change the function, by default all;
+    fewer joints need fewer evaluations. `name` is used in error messages. The function can be
+    pickled if its callables can.
 
     Raises InvalidConstraintError for results that are not finite or have a wrong shape. Exceptions
     of the callables propagate.

@@ -87,7 +87,7 @@ def _function_bounds(problem: IKProblem) -> Iterator[Bound]:
 
 
 def out_of_reach(problem: IKProblem) -> list[str]:
-    """Return one sentence per target beyond its tip's reach (x y z fixed in the root frame)."""
+    """Return a sentence for each target with x y z fixed in the root frame but out of reach."""
     found = []
     for target in problem.targets:
         sphere = None

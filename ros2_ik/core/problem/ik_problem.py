@@ -64,7 +64,7 @@ class IKProblem:
 
     def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
-        """Set start and terms (bound to the robot); all other fields must have been set."""
+        """Set start and terms (bound to the robot); the other arguments must have been stored."""
         if not (targets or constraints or costs):
             raise InvalidConstraintError('the problem has neither targets nor constraints nor '
                                          'costs')
@@ -154,7 +154,7 @@ class IKProblem:
             for target in self.targets])
 
     def approximated(self) -> 'IKProblem':
-        """Return the problem with target errors, bounded by the tolerances, as its only costs."""
+        """Return the problem with target errors as only costs and tolerances as constraints."""
         within = [one for target in self.targets for one in target.tolerance_constraints()]
         return self.replaced(targets=(), constraints=[*self.constraints, *within],
                              costs=[target.error_cost() for target in self.targets])

@@ -26,7 +26,7 @@ class JointChange(NamedTuple):
 
 def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> JointChange | None:
     """
-    Return the largest change of a joint between two configurations (nq,); full turns count.
+    Return the largest change of a joint between configurations (nq,), without wrapping angles.
 
     Planar and floating joints are left out; returns None if there are no other joints.
     """
@@ -86,7 +86,7 @@ class IKSolution:
     def lazy(cls, compute: Callable[['IKSolution', str], object], status: Status, best_q: Array,
              alternatives: tuple['IKSolution', ...]) -> 'IKSolution':
         """
-        Return a solution with these fields; `compute(solution, name)` computes each other field.
+        Return a solution with the given fields; `compute(solution, name)` computes the others.
 
         A field is computed when first read: a program that solves in a loop reads few fields.
         """

@@ -170,7 +170,7 @@ class FunctionUse(NamedTuple):
 
 class Structure:
     """
-    Data shared by problems that differ only in poses, start, bounds, cost weights and parameters.
+    Data of problems that differ only in poses, start, bounds, cost weights or function parameters.
 
     `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python

@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr, unescape
 
 from ros2_ik.core.errors import IKError, InvalidSceneError, RobotDescriptionError
 
-# number of parents of each search folder whose subfolders are also searched
+# a search folder and this many of its nearest parents may contain the folder of a package
 N_PARENTS = 3
 _NAME = re.compile(r'<name>\s*([^<]+?)\s*</name>')
 # xacro keeps its state in global variables: one expansion at a time
@@ -60,9 +60,9 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
     Return the path of a mesh file given as a package://, model:// or file:// URI or as a path.
 
-    Packages are searched for among the subfolders of `package_dirs` and their N_PARENTS nearest
-    parents, among `package_dirs` and all parents (also by package.xml), then in AMENT_PREFIX_PATH.
-    Relative paths are tried in `package_dirs`. Raises InvalidSceneError with the paths tried.
+    Packages are searched for in and around `package_dirs`, then in AMENT_PREFIX_PATH (for details
+    see `_package_candidates`). Relative paths are tried in `package_dirs`. Raises
+    InvalidSceneError with the paths tried.
     """
     return _first_existing(_mesh_candidates(name, package_dirs), Path.is_file,
                            f"the mesh '{name}' cannot be found; valid: a path, file://, "
@@ -97,7 +97,7 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
     """
     Return the URDF text of a xacro file.
 
-    `$(find package)` searches like `find_mesh`, but first in and around the folder of the file.
+    `$(find package)` searches like `find_mesh`, with the file's folder as first search folder.
     `arguments` are the values of `<xacro:arg>` elements; as in xacro, unknown names are ignored.
     Raises RobotDescriptionError.
     """

@@ -46,7 +46,7 @@ class Robot:
     `model`. `base_joint` names the joint between the world and the root link, None if fixed.
 
     `key` is a hash of URDF, SRDF and root joint, but not of mesh files: robots with equal keys
-    have the same layout of q, joints, links and groups. `added_frames` are the frames added by
+    have the same joints, links, groups and layout of q. `added_frames` are the frames added by
     `with_frames`; `key_with_frames` is a hashable key of the robot with these frames.
 
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
@@ -113,8 +113,8 @@ class Robot:
         A .xacro file is expanded with `xacro_args`. `package_dirs` are the folders searched for
         package:// URIs and relative mesh paths, after the folder of the URDF file. `srdf` is an
         SRDF text or file. `root_joint` is the kind of the joint between the world and the root
-        link: 'fixed', 'planar' (x y theta) or 'freeflyer'. If the SRDF has a virtual joint of the
-        root link, the joint takes its name and parent frame from the virtual joint.
+        link: 'fixed', 'planar' (x y theta) or 'freeflyer'. A virtual joint of the root link in the
+        SRDF gives this joint its name and parent frame.
 
         Raises RobotDescriptionError, which names the invalid element.
         """

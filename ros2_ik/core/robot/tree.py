@@ -27,8 +27,8 @@ class Tree:
     - `joint_placement` (12,): pose of the joint in the parent body (rotation by rows, position);
     - `kind` of the joint, which moves along z (PRISMATIC), rotates about z (REVOLUTE), or is
       FLOATING;
-    - `value_index`: index of the joint value x among the active values (floating joint: of the
-      first of its seven values); the joint position is `multiplier` x + `offset`;
+    - `value_index`: index of the joint value x among the active values (floating joint: index
+      of its first value); the joint position is `multiplier` x + `offset`;
     - `column`: first column of the joint in the tangent space of the active joints.
 
     Frame i is fixed to body `frame_body[i]` (-1: the root) at the pose `frame_placement[i]` (12,).
