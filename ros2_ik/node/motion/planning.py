@@ -26,13 +26,11 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
     already. Raises RequestError.
     """
     robot, group = request.robot, request.group
-    commanded = {name: value for name, value in request.joints.items()
-                 if name not in robot.mimics}
-    if not commanded:
-        raise invalid('the goal names no joint, or only mimic joints, which follow others')
+    if not request.joints:
+        raise invalid(f'the goal names no joint; valid: {", ".join(robot.joint_names)}')
     allowed = robot.group(group).joint_names if group else robot.joint_names
     goal = {}
-    for name, value in commanded.items():
+    for name, value in request.joints.items():
         joint = robot.joint(name)
         if not joint.is_scalar:
             raise RequestError(Status.INVALID_ROBOT_STATE, f"the goal: joint '{name}' is "
@@ -66,8 +64,7 @@ def planned_motion(execution: MotionExecution, start: Array, parameters: Paramet
     robot, joints = execution.robot, execution.joints
     # joints without a goal stay, but within limits: measured positions can be slightly outside
     stay = np.clip(start, *position_bounds(robot, joints)).tolist()
-    requested = execution.request.joints
-    goal = [requested.get(joint, at) for joint, at in zip(joints, stay, strict=True)]
+    goal = [execution.request.joints.get(*pair) for pair in zip(joints, stay, strict=True)]
     if (path := execution.request.path_motion) is not None:
         motion = _along(execution, path, start, np.array(goal), parameters)
     else:
