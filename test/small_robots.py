@@ -57,8 +57,7 @@ TURNTABLE = urdf(   # continuous joints, each with a mimic joint: a continuous a
     joint('gear', 'continuous', 'plate', 'wheel', xyz=(0.3, 0, 0.1), axis=X,
           mimic=('table', -2.0, 0.4)),
     joint('pole', 'continuous', 'wheel', 'mast', xyz=(0, 0, 0.4), axis=Y),
-    joint('rack', 'prismatic', 'mast', 'tip', xyz=(0.2, 0, 0), axis=X,
-          mimic=('pole', 0.1, 0.05)))
+    joint('rack', 'prismatic', 'mast', 'tip', xyz=(0.2, 0, 0), axis=X, mimic=('pole', 0.1, 0.05)))
 SWIVEL = urdf(joint('table', 'continuous', 'base', 'plate', axis=Z),
               joint('pole', 'continuous', 'plate', 'tip', xyz=(0.3, 0, 0.4), axis=Y))
 MIMIC_CHAIN = urdf(   # b and c mimic a; c has the narrowest limits
@@ -75,8 +74,7 @@ FINGERS = urdf(   # the mimic joint is on another branch than its leader, and so
     joint('right_mount', 'fixed', 'palm', 'right_side', xyz=(0, -0.1, 0)),
     joint('a_follower', 'prismatic', 'left_side', 'left_tip', axis=Y, limits=(0.0, 0.04),
           mimic=('z_leader', 1.0, 0.0)),
-    joint('z_leader', 'prismatic', 'right_side', 'right_tip', axis=(0, -1, 0),
-          limits=(0.0, 0.04)))
+    joint('z_leader', 'prismatic', 'right_side', 'right_tip', axis=(0, -1, 0), limits=(0.0, 0.04)))
 CRANK = urdf(   # the mimic joint is an ancestor of its leader
     joint('first', 'revolute', 'base', 'rod', axis=Y, limits=HALF, mimic=('last', -1.0, 0.2)),
     joint('last', 'revolute', 'rod', 'arm', xyz=(0.3, 0, 0), axis=Y, limits=HALF),

@@ -14,22 +14,15 @@ import sys
 from importlib.util import find_spec
 import numpy as np
 from ros2_ik.core import (
-    Configuration,
-    InverseKinematics,
-    MotionLimits,
-    Robot,
-    solve_pose,
-    solver_names,
-    straight_motion,
-)
+    Configuration, InverseKinematics, MotionLimits, Robot, solve_pose, solver_names,
+    straight_motion)
 assert not any(find_spec(name) for name in sys.argv[1].split())
 robot = Robot.load('panda')
 T = Configuration(robot, robot.neutral).transform('panda_hand')
 arm = robot.group('arm').joint_names
 for solver in solver_names():
     found = solve_pose(robot, 'panda_hand', T, robot.neutral + 0.05, group='arm',
-                       solver=solver, timeout=20.0, random_state=0,
-                       collisions=False)
+                       solver=solver, timeout=20.0, random_state=0, collisions=False)
     assert found.success, (solver, found.explain())
 ik = InverseKinematics(robot)
 ik.add_position_constraint('panda_hand', [0, 0, 0], None, [0.4, -0.1, 0.2], [0.5, 0.1, 0.4])

@@ -50,8 +50,7 @@ def test_example_reaches_its_goals(name, capsys):
     assert runpy.run_path(str(EXAMPLES[name]))['main']() == 0
     out = capsys.readouterr().out
     assert out.startswith('SUCCESS')
-    joints = {joint: float(value)
-              for joint, value in re.findall(r'^  (\w+) = (\S+)$', out, re.M)}
+    joints = {joint: float(value) for joint, value in re.findall(r'^  (\w+) = (\S+)$', out, re.M)}
     robot, holds = JUDGED[name]
     judge = FileJudge(Robot.load(robot).urdf)
     assert judge.outside(joints) == []

@@ -23,7 +23,7 @@ def make_parser() -> argparse.ArgumentParser:
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
         epilog='exit codes: 0 success; 1 no solution, goal not reached, or not stopped;\n'
                '  2 invalid arguments or no node (the reason is on stderr, and stdout is\n'
-               '  empty, also with --json); 130 interrupted\n'
+               '  empty, also with --json); 130 interrupted (view, goals: 0)\n'
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return int(code)
     except KeyboardInterrupt:
-        return Exit.INTERRUPTED
+        return int(getattr(args, 'interrupted', Exit.INTERRUPTED))
     # for example `ros2_ik robots | head`: the flush at exit would fail, too, so redirect stdout
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

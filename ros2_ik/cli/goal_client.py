@@ -98,8 +98,7 @@ class _ActiveGoal:
         Return the response to `ask`, or None if `interrupted()`; raises CommandError on timeout.
 
         If `repeat` is True, the request is sent again every RESEND_PERIOD: DDS may lose a response
-        if a busy server has not yet discovered the client's reader
-        (https://github.com/ros2/rmw_fastrtps/issues/842).
+        if the server has not found the reader (https://github.com/ros2/rmw_fastrtps/issues/842).
         """
         asked = list[Future]()
         while True:
@@ -107,9 +106,8 @@ class _ActiveGoal:
                 asked.append(ask())
             self._client.spin_until(
                 lambda: interrupted() or any(one.done() for one in asked), RESEND_PERIOD)
-            for one in asked:
-                if one.done():
-                    return one.result()
+            if done := [one for one in asked if one.done()]:
+                return done[0].result()
             if interrupted():
                 return None
             if time.monotonic() > self._last + self._timeout:

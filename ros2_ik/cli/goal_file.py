@@ -13,9 +13,8 @@ from ros2_ik.core.errors import InvalidConstraintError, nearest
 from ros2_ik.core.internals import field_value, read_yaml
 
 # Fields of the messages and their defaults, for reading goals without ROS. Lists are empty by
-# default; the one item written here only shows the type. ROBOT_STATE lacks
-# attached_collision_objects (attached objects belong to the scene) and fields that are never read
-# (is_diff, twist, wrench).
+# default; the one item written here shows the type. ROBOT_STATE lacks attached_collision_objects
+# (attached objects belong to the scene) and fields that are never read (is_diff, twist, wrench).
 HEADER = {'stamp': {'sec': 0, 'nanosec': 0}, 'frame_id': ''}
 POINT = {'x': 0.0, 'y': 0.0, 'z': 0.0}
 QUATERNION = {**POINT, 'w': 1.0}

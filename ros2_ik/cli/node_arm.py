@@ -109,9 +109,9 @@ class NodeArm(Arm):
         if reason := self._unavailable_reason():
             raise IKError(reason)
 
-    def set_abort_condition(self, condition: Callable[[], bool]) -> None:
-        """Make later waits for responses end with an IKError as soon as `condition()` is true."""
-        self._client.is_aborted = condition
+    def add_abort_condition(self, condition: Callable[[], bool]) -> None:
+        """Make waits for responses also end, with an IKError, as soon as `condition()` is True."""
+        self._client.abort_conditions.append(condition)
 
     def wait(self, seconds: float) -> None:
         """Wait for a message or a call of `wake`, for at most `seconds`."""

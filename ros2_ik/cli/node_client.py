@@ -37,11 +37,11 @@ class NodeClient:
     Client of the node with the full name `node`, such as /ros2_ik; a context manager.
 
     The client subscribes to robot_description and joint_states in the namespace of the node. All
-    waits except `wait` end as soon as `is_aborted()` is true.
+    waits except `wait` end as soon as one of the `abort_conditions` returns True.
     """
 
-    def __init__(self, node: str, is_aborted: Callable[[], bool] = lambda: False) -> None:
-        self.name, self.is_aborted = '/' + node.strip('/'), is_aborted
+    def __init__(self, node: str, *abort_conditions: Callable[[], bool]) -> None:
+        self.name, self.abort_conditions = '/' + node.strip('/'), [*abort_conditions]
         try:
             validate_full_topic_name(self.name)
         except InvalidTopicNameException:
@@ -85,6 +85,10 @@ class NodeClient:
     def _on_joint_states(self, message: JointState) -> None:
         self.joints.update(zip(message.name, message.position, strict=False))
         self.joints_time = time.monotonic()
+
+    def is_aborted(self) -> bool:
+        """Return True if waits must end."""
+        return any(condition() for condition in self.abort_conditions)
 
     def spin_until(self, done: Callable[[], bool], seconds: float) -> bool:
         """Process messages until `done()`, at most for `seconds`; returns done()."""
@@ -136,8 +140,7 @@ class NodeClient:
         """
         Return the robot that topics or the node's parameters describe, or None if neither does.
 
-        Each wait takes up to `seconds`. The SRDF is optional. Malformed texts cause a warning, and
-        the wait continues.
+        Each wait takes up to `seconds`. The SRDF is optional. Malformed texts cause warnings.
         """
         if 'root_joint' not in self._texts:
             self._read_parameters(seconds)

@@ -14,6 +14,7 @@ from ros2_ik.cli.arguments import (
     load_robot,
     load_scene_of,
     make_checker,
+    warn,
 )
 from ros2_ik.cli.values import read_start
 from ros2_ik.cli.view import PORT, read_problem_file, serve, solving_command
@@ -84,9 +85,8 @@ def run(args: argparse.Namespace) -> Exit:
     checker = make_checker(robot, scene) if needs_checker(goal) else None
     constraints, costs = read_constraints(goal, robot, checker)
     valid = (*FIELDS, *(name for name in PATH_OPTIONS if name != 'cancel'))
-    for name in content:
-        if name not in valid:
-            raise CommandError(f"'{args.file}': {unknown_name('field', name, valid)}")
+    if unknown := [name for name in content if name not in valid]:
+        raise CommandError(f"'{args.file}': {unknown_name('field', unknown[0], valid)}")
     tip, tool_path = content.pop('tip', tool), read_path(content.pop('path'))
     tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
     path = solve_path(robot, tip, tool_path, scene=scene if args.scene else None, seed=start,
@@ -100,6 +100,8 @@ def run(args: argparse.Namespace) -> Exit:
         print(f'duration {motion.duration:.3f} s')
         if args.output:
             _write(motion, args.output)
+    elif args.output:
+        warn(f"'{args.output}' is not written: there is no motion")
     if args.view:
         _show(path, tip, q, scene, args)
     return Exit.NO_SOLUTION if motion is None else Exit.SUCCESS

@@ -87,13 +87,11 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 def target_fields(targets: Sequence[Mapping[str, Any]], degrees: bool) -> dict[str, Any]:
     """Convert targets (mappings of the options above) to fields of a goal; raises CommandError."""
-    fields: dict[str, Any] = {'tips': [target['tip'] for target in targets if target['tip']],
-                              'targets': [], 'weights': []}
-    for target in targets:
-        fields['targets'].append({'header': {'frame_id': target['relative_to'] or ''},
-                                  'pose': _pose(target, degrees)})
-        fields['weights'] += _weights(target)
-    return fields
+    return {
+        'tips': [target['tip'] for target in targets if target['tip']],
+        'targets': [{'header': {'frame_id': target['relative_to'] or ''},
+                     'pose': _pose(target, degrees)} for target in targets],
+        'weights': [weight for target in targets for weight in _weights(target)]}
 
 
 def _pose(target: Mapping[str, Any], degrees: bool) -> dict[str, dict[str, float]]:

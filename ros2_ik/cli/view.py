@@ -51,7 +51,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument('--node', metavar='NAME', help='running node whose robot is shown')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
                         help='port of the page (default: %(default)s)')
-    parser.set_defaults(run=run)
+    # launch reports any other exit code than 0 as an error
+    parser.set_defaults(run=run, interrupted=Exit.SUCCESS)
     goals = commands.add_parser(
         'goals', help='drag goals in RViz and see the answers', epilog=GOALS_EXAMPLE,
         description='Serve interactive markers on NODE/goals. Drag the marker at the tip in RViz: '
@@ -83,9 +84,8 @@ def run_goals(args: argparse.Namespace) -> Exit:
     with interrupts() as received, NodeClient(args.node, lambda: bool(received)) as client:
         try:
             _serve_goals(client, args, received)
-        # raised by an interrupted wait: return 0, as launch reports other exit codes as errors
         except CommandError:
-            if not received:
+            if not received:    # an interrupted wait fails
                 raise
     return Exit.SUCCESS
 

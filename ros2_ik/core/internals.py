@@ -8,6 +8,7 @@ from ros2_ik.core.motion import *
 from ros2_ik.core.path import *
 from ros2_ik.core.poses import quaternion_pose
 from ros2_ik.core.problem import *
+from ros2_ik.core.problem.structure import named_joints
 from ros2_ik.core.request import *
 from ros2_ik.core.robot.packages import urdf_for_others
 from ros2_ik.core.scene import *
@@ -24,5 +25,5 @@ __all__ = [
     'largest_change', 'TargetError', 'default_group', 'default_tip', 'Defaults', 'group_tips',
     'IKRequest', 'POINT_PERIOD', 'prepare', 'World', 'GeometryElement', 'OCTOMAP',
     'ShapeInstance', 'visual_elements', 'visual_geometry', 'shape_kinds', 'Search', 'pack',
-    'unpack', 'read_yaml', 'join_first',
+    'unpack', 'read_yaml', 'join_first', 'named_joints',
 ]

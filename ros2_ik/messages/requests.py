@@ -15,7 +15,7 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.core.errors import counted, UnknownNameError
-from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
+from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest, named_joints
 from ros2_ik.messages.constraints import named_frames, needs_checker, read_constraints
 from ros2_ik.messages.frames import (
     group_name,
@@ -153,6 +153,7 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
                       'one per name')
     if most == math.inf and not names:
         return None
+    named_joints('joint_change_names', names, robot)
     return {**dict.fromkeys(robot.joint_names, most), **dict(zip(names, changes, strict=True))}
 
 

@@ -44,10 +44,10 @@ def joint_values(state: 'RobotState', robot: Robot, label: str = 'seed') -> Valu
             except UnknownJointError as error:
                 raise RequestError(Status.INVALID_ROBOT_STATE, f'{label}: {error}') from None
             right = 'joint_state' if joint.is_scalar else 'multi_dof_joint_state'
-            fault = ('is named twice' if name in values
-                     else f'belongs in {right}' if field != right
-                     else f'is at {position}' if joint.is_scalar and not math.isfinite(position)
-                     else '')
+            fault = ('is named twice' if name in values else
+                     f'belongs in {right}' if field != right else
+                     f'is at {position}; valid: a finite number'
+                     if joint.is_scalar and not math.isfinite(position) else '')
             if fault:
                 raise RequestError(Status.INVALID_ROBOT_STATE, f"{label}: joint '{name}' {fault}")
             values[name] = position if joint.is_scalar else joint_pose(joint, placement(
@@ -72,8 +72,7 @@ def joint_pose(joint: Joint, pose: pin.SE3) -> list[float]:
 def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[str],
                frame_id: str = '') -> 'RobotState':
     """Write the values of the joints `names`, in that order, and a frame into a RobotState."""
-    single: list[str] = []
-    multiple: list[str] = []
+    single, multiple = list[str](), list[str]()
     for name in names:
         (single if isinstance(joints[name], (int, float)) else multiple).append(name)
     state.joint_state.name = single

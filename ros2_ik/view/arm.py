@@ -125,8 +125,8 @@ class Arm:
         """Process the robot's messages; returns a note for the user, or ''."""
         return ''
 
-    def set_abort_condition(self, condition: Callable[[], bool]) -> None:
-        """Abort waiting for responses, with an IKError, as soon as `condition()` is True."""
+    def add_abort_condition(self, condition: Callable[[], bool]) -> None:
+        """Make waits for responses also end, with an IKError, as soon as `condition()` is True."""
 
     def wait(self, seconds: float) -> None:
         """Wait for a message of the robot, for a call of `wake`, or for at most `seconds`."""

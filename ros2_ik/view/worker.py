@@ -26,7 +26,7 @@ class Worker:
         self.session, self._show = session, show
         self._jobs, self._lock = dict[object, Job](), threading.Lock()
         self._ended, self._next_step = False, 0.0
-        session.arm.set_abort_condition(lambda: STOP in self._jobs)
+        session.arm.add_abort_condition(lambda: STOP in self._jobs)
         self._thread = threading.Thread(target=self.run, name='view', daemon=True)
 
     def start(self) -> None:

@@ -52,6 +52,7 @@ def test_blocked_path_names_the_obstacle_and_writes_no_file(command, write_path,
     file = tmp_path / 'motion.csv'
     run = command('path', write_path(), '--robot', 'ur5', '--scene', scene, '--output', file)
     assert run.code == 1 and not file.exists()
+    assert run.err.endswith(f"ros2_ik: '{file}' is not written: there is no motion\n")
     assert run.out.startswith('GOAL_IN_COLLISION') and "touches 'wall'" in run.out
     assert 0.3 < float(run.out.partition('fraction ')[2].partition(',')[0]) < 0.7
 

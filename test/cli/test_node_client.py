@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,6 +12,7 @@ from node_harness import Client  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
+from ros2_ik.cli.node_arm import NodeArm  # noqa: E402
 from ros2_ik.cli.node_client import NodeClient  # noqa: E402
 from ros2_ik.core import Robot  # noqa: E402
 from ros2_ik.demo.domain import unused_domain  # noqa: E402
@@ -58,6 +60,13 @@ def test_client_ignores_malformed_descriptions_and_needs_no_srdf(create_publishe
         assert capsys.readouterr().err.count('robot description: ') == 1
         publish(String(data=SLIDE_URDF))
         assert client.spin_until(lambda: client.has_another_robot, 10.0)
+
+
+def test_added_abort_condition_keeps_the_others(create_publisher):
+    """Past defect: Ctrl-C did not end the waits of `ros2_ik goals`."""
+    with NodeClient('/ros2_ik', lambda: True) as client:
+        NodeArm.add_abort_condition(SimpleNamespace(_client=client), lambda: False)
+        client.spin_until(lambda: False, 300.0)
 
 
 def test_missing_service_is_told_from_a_missing_node(create_publisher, command):

@@ -238,8 +238,7 @@ class SimulatedController:
             t = min(self.time - self.start_time, self.spline.x[-1])
             self.position, self.velocity, acceleration = (
                 float(self.spline(t, k)) for k in range(3))
-            self.peak_acceleration = max(self.peak_acceleration,
-                                         abs(acceleration) * self.scale**2)
+            self.peak_acceleration = max(self.peak_acceleration, abs(acceleration) * self.scale**2)
             self.peak_speed = max(self.peak_speed, abs(self.velocity) * self.scale)
 
     def _start_trajectory(self, message):

@@ -135,8 +135,7 @@ def aim(**fields):
 
 # kind, fields, bounds, status, part of the message
 MALFORMED = [
-    ('gaze_angel', AIM, BELOW, GOAL,
-     "unknown function 'gaze_angel'; did you mean 'gaze_angle'?"),
+    ('gaze_angel', AIM, BELOW, GOAL, "unknown function 'gaze_angel'; did you mean 'gaze_angle'?"),
     ('user_function', {}, BELOW, GOAL, "unknown function 'user_function'"),
     ('gaze_angle', aim(axis=None), BELOW, GOAL, 'gaze_angle needs axis: x y z, not zero'),
     ('gaze_angle', aim(axes='x'), BELOW, GOAL, "no field 'axes'; did you mean 'axis'?"),

@@ -445,8 +445,10 @@ def test_trajectory_of_another_client_is_timed_from_its_stamp(jtc_arm, delay, re
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(
             round((jtc_arm.now + delay) * 1e9), 10**9)
     jtc_arm.controller.on_foreign_command(message, 'c')
-    # controllers may refuse a trajectory without points; past defect: it counted as the end
-    jtc_arm.controller.on_foreign_command(JointTrajectory(joint_names=[JOINT]), 'c')
+    # past defects: a trajectory without points, which controllers refuse, ended motion or servo
+    empty = JointTrajectory(joint_names=[JOINT])
+    jtc_arm.controller.on_foreign_command(empty, 'c')
+    assert [jtc_arm.controller.output.affects_joints(one) for one in (empty, message)] == [0, 1]
     jtc_arm.now += remaining - 0.01
     assert 'of another client' in jtc_arm.controller.foreign_motion_reason()
     jtc_arm.now += 0.02

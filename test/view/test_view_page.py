@@ -60,8 +60,7 @@ def test_constraints_are_applied_and_saved(page):
     assert 'constraints' not in page.session.content()
 
 
-@pytest.mark.parametrize(('text', 'reason'), [
-    ('[1, 2', 'is not YAML'), ('solver: nope', 'nope')])
+@pytest.mark.parametrize(('text', 'reason'), [('[1, 2', 'is not YAML'), ('solver: nope', 'nope')])
 def test_malformed_constraints_are_refused_and_the_old_ones_stay(page, text, reason):
     apply(page, PLANE)
     before = page.session.content()

@@ -282,8 +282,7 @@ Placement = Annotated[Pose, FieldType(
 # letters, such as xz: the function has one row for each
 Axes = Annotated[str, choice(*_AXES)]
 Flag = Annotated[bool, FieldType('true or false', read_flag, partial(checks.flag, **_ERROR))]
-Number = Annotated[float, FieldType(
-    'a number', read_number, partial(checks.finite, **_ERROR))]
+Number = Annotated[float, FieldType('a number', read_number, partial(checks.finite, **_ERROR))]
 Length = Annotated[float, FieldType(
     'a number above 0 [m]', read_number, partial(checks.positive, **_ERROR))]
 RowCount = Annotated[int, FieldType(

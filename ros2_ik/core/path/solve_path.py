@@ -28,8 +28,7 @@ PATH_OPTIONS = (*TARGET_OPTIONS, *PROBLEM_OPTIONS, *SEARCH_OPTIONS)
 # condition number of the pose Jacobian above which the arm is near a singularity
 MAX_CONDITION = 100.0
 # `reason` by status of the search at a pose; for other statuses see `_reason`
-REASONS = {Status.GOAL_IN_COLLISION: 'contact', Status.TIMED_OUT: 'time',
-           Status.PREEMPTED: 'time'}
+REASONS = {Status.GOAL_IN_COLLISION: 'contact', Status.TIMED_OUT: 'time', Status.PREEMPTED: 'time'}
 # status and `reason` of a Path, and the text of its message
 Reason: TypeAlias = tuple[Status, str, str]
 
@@ -137,10 +136,12 @@ def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget
     chain, broken_at = branches.search(), None
     status, reason, text = Status.SUCCESS, '', (
         f'the whole path is reached, by {len(chain)} configurations')
-    if not chain or chain[-1][0] < path.length:
+    reached = chain[-1][0] if chain else 0.0
+    if not chain or reached < path.length:
         broken_at = float(branches.samples[branches.next_sample(chain)])
         status, reason, text = _reason(branches, chain, broken_at)
-        text = f'the path breaks at {broken_at:.4g} m of {path.length:.4g} m: {text}'
+        text = (f'{reached:.4g} m of {path.length:.4g} m are reached; the path breaks at '
+                f'{broken_at:.4g} m: {text}')
     q = np.array([q for _, q in chain]).reshape(-1, problem.robot.nq)
     return Path(status, text, q, np.array([s for s, _ in chain]), path, problem, options,
                 broken_at, reason, time.monotonic() - budget.started)

@@ -161,10 +161,11 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
         wrong = (q[part] < lower[part]) | (q[part] > upper[part])
         if wrong.any():
             # only the first wrong value of a joint is reported
-            i, unit = joint.index + int(np.argmax(wrong)), 'rad' if joint.rotary else 'm'
+            k = int(np.argmax(wrong))
+            i, is_angle = joint.index + k, joint.rotary or (joint.kind, k) == ('planar', 2)
             kind = 'joint' if joint.name in problem.joint_names else 'locked joint'
             found.append(Violation(f"{kind} '{joint.name}'", float(q[i]), float(lower[i]),
-                                   float(upper[i]), unit))
+                                   float(upper[i]), 'rad' if is_angle else 'm'))
     return found
 
 

@@ -98,7 +98,7 @@ class Search:
 
     def __init__(self, problem: IKProblem, seeds: Sequence[JointValues] | None = None, *,
                  options: SolveOptions | None = None, **named: Any) -> None:
-        self.options = chosen = options or SolveOptions.of(named)
+        self.options = chosen = SolveOptions.of(named) if options is None else options
         _check(problem, chosen)
         self.solver, self.solver_reason = chosen_solver(chosen.solver, problem)
         self.seeds = [problem.start] if seeds is None else seeds_of(problem, seeds)
@@ -423,10 +423,12 @@ class Search:
         return solution
 
 
-def _check(problem: object, options: SolveOptions) -> None:
-    select = options.select
+def _check(problem: object, options: object) -> None:
     if not isinstance(problem, IKProblem):
         raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
+    if not isinstance(options, SolveOptions):
+        raise InvalidOptionError(f'options must be SolveOptions, not {options!r}')
+    select = options.select
     if options.approximate is not None and not problem.targets:
         raise InvalidOptionError('approximate applies to targets, but the problem has none')
     if select == 'cost' and not problem.costs:

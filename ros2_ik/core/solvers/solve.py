@@ -156,7 +156,7 @@ class PoseSolver:
         problem = self._problem.with_poses(
             [target] if isinstance(self.tips, str) else target, seed,
             self._checker(scene) if self.collisions and scene is not None else None)
-        search = Search(problem, options=options or self.options)
+        search = Search(problem, options=self.options if options is None else options)
         search.run()
         return search.solution()
 

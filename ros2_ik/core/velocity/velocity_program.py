@@ -80,8 +80,7 @@ class VelocityProgram:
         self.kinetic_energy = non_negative(kinetic_energy, 'kinetic_energy', InvalidOptionError)
         given = (ConfigurationLimit(), VelocityLimit()) if limits is None else tuple(limits)
         frames = [limit for limit in given if isinstance(limit, CartesianVelocityLimit)]
-        bounded = self._bind_barriers(
-            instances(barriers, Barrier, 'barriers', InvalidOptionError))
+        bounded = self._bind_barriers(instances(barriers, Barrier, 'barriers', InvalidOptionError))
         soft, hard = (
             [task.bind(robot) for task in instances(some, Task, what, InvalidTargetError)]
             for what, some in (('tasks', tasks), ('constraints', constraints)))

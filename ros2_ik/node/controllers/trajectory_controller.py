@@ -59,8 +59,8 @@ class TrajectoryOutput(ServoOutput):
     n_node_subscriptions = 1    # to detect commands of other clients
 
     def affects_joints(self, message: JointTrajectory) -> bool:
-        # a trajectory without points may end the current trajectory
-        return not message.points or not set(self.joints).isdisjoint(message.joint_names)
+        # controllers reject a trajectory without points
+        return bool(message.points) and not set(self.joints).isdisjoint(message.joint_names)
 
     def message(self, knots: Sequence[Knot]) -> JointTrajectory:
         message, begin = JointTrajectory(joint_names=list(self.joints)), knots[0].time

@@ -41,14 +41,17 @@ class Execute(Endpoint):
             raise invalid('goal.attached_collision_objects: attach objects by '
                           '~/apply_planning_scene first')
         robot = self.description.current()
-        return robot, joint_values(request.goal, robot, 'goal')
+        values, names = joint_values(request.goal, robot, 'goal'), request.goal.joint_state.name
+        if names and not values:
+            leaders = ', '.join(sorted({robot.mimics[name].leader for name in names}))
+            raise invalid(f'goal: {", ".join(names)} only mimic other joints; valid: {leaders}')
+        return robot, values
 
     async def stop(self, request: Trigger.Request, response: Trigger.Response) -> None:
         """
         Brake all motions, and answer without waiting until the robot is at rest.
 
-        Succeeds even if nothing was moving; fails if another client moves the arm, or
-        if it is unknown whether one does.
+        Fails if another client moves the arm, or possibly does; succeeds if nothing was moving.
         """
         motions = self.motions
         reason = motions.foreign_motion_reason()

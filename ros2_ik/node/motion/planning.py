@@ -26,13 +26,11 @@ def read_goal(request: MotionRequest, controllers: RobotControllers, measured: J
     already. Raises RequestError.
     """
     robot, group = request.robot, request.group
-    commanded = {name: value for name, value in request.joints.items()
-                 if name not in robot.mimics}
-    if not commanded:
-        raise invalid('the goal names no joint, or only mimic joints, which follow others')
+    if not request.joints:
+        raise invalid(f'the goal names no joint; valid: {", ".join(robot.joint_names)}')
     allowed = robot.group(group).joint_names if group else robot.joint_names
     goal = {}
-    for name, value in commanded.items():
+    for name, value in request.joints.items():
         joint = robot.joint(name)
         if not joint.is_scalar:
             raise RequestError(Status.INVALID_ROBOT_STATE, f"the goal: joint '{name}' is "

@@ -182,8 +182,7 @@ def test_gradients_agree_with_finite_differences_on_all_kinds_of_joints(name, ro
     robot, generator = shaped_robot(name, root), np.random.default_rng(1)
     scene = Scene(robot)
     for i, shape in enumerate((Box([0.2, 0.3, 0.25]), Sphere(0.15), Capsule(0.08, 0.3))):
-        scene = scene.add(SceneObject(f'thing {i}', [shape],
-                                      random_pose(generator, -0.4, 0.5)))
+        scene = scene.add(SceneObject(f'thing {i}', [shape], random_pose(generator, -0.4, 0.5)))
     tip = next(name for name in ('tip', 'left_tip', 'left_hand') if name in robot.frame_names)
     checker, signs, compared = CollisionChecker(robot, scene.attach(tool(), tip)), set(), 0
     for _ in range(12):

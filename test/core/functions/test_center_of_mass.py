@@ -148,8 +148,7 @@ def test_humanoid_reaching_ahead_keeps_its_center_of_mass_in_the_support_polygon
             ik.add_pose_target(sole, T)
         ik.add_constraint(SupportPolygon(corners), 0.03)
         ik.add_position_constraint(hand, [0, 0, 0], None, target, target)
-        solution = ik.solve(robot.neutral, random_state=0, timeout=60.0,
-                            max_iterations=500)
+        solution = ik.solve(robot.neutral, random_state=0, timeout=60.0, max_iterations=500)
         assert solution.success, solution.explain()
         center = judge.center_of_mass(solution.joints)
         assert edge_distances(corners, center).min() >= 0.03 - 2e-6

@@ -97,6 +97,7 @@ def test_path_through_a_wall_ends_at_contact(ur5):
     assert numpy_bool.status is Status.GOAL_IN_COLLISION
     assert 0.3 < path.fraction < 0.7 and path.reason == 'contact'
     assert "touches 'wall'" in path.message
+    assert path.message.startswith(f'{path.fraction * 0.6:.4g} m of 0.6 m are reached; the path ')
     assert_follows(ur5, 'tool0', path)
 
 

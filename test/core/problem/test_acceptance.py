@@ -16,6 +16,7 @@ from ros2_ik.core import (
     IKProblem,
     LeastSquares,
     PoseTarget,
+    Robot,
     ScalarCost,
     shipped_robots,
 )
@@ -90,6 +91,14 @@ def test_locked_joints_must_equal_the_start_even_outside_their_limits(robot, joi
     problem = IKProblem(robot, [target], None, start, ['wrist'], joint_limits=joint_limits)
     assert accept(problem, start).accepted
     assert violated(accept(problem, q)) == ["locked joint 'wrist'"]
+
+
+def test_violations_of_a_locked_planar_base_have_the_units_of_its_values():
+    robot = Robot.from_urdf(SCARA, root_joint='planar')
+    problem = IKProblem(robot, PoseTarget('tip', np.eye(4)), locked=[robot.base_joint])
+    for i, unit in enumerate(['m', 'm', 'rad']):
+        verdict = accept(problem, robot.neutral + 0.1 * np.eye(robot.nq)[i])
+        assert str(verdict.violations[0]).startswith(f"locked joint 'root_joint': 0.1 {unit},")
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])

@@ -27,6 +27,7 @@ from ros2_ik.core import (
     SolveOptions,
 )
 from ros2_ik.core.collision import self_collision_check
+from ros2_ik.core.errors import InvalidOptionError
 
 CORE = str(Path(core.__file__).parent)
 
@@ -127,6 +128,8 @@ def test_pose_solver_uses_the_current_value_of_a_locked_joint(small):
         solution = solver.solve(T, seed, options=SolveOptions(timeout=5.0, random_state=i))
         assert solution.success and solution.joints['torso'] == seed['torso']
         assert np.allclose(Configuration(robot, solution.q).transform('left_hand'), T, atol=1e-3)
+    with pytest.raises(InvalidOptionError, match='options must be SolveOptions, not 3'):
+        solver.solve(T, options=3)
 
 
 def test_problem_with_replaced_poses_equals_a_new_problem(small):

@@ -235,9 +235,9 @@ def test_solutions_are_ordered_by_the_selection(robot, select, word):
     ({'select': 'best'}, 'nearest'), ({'select': np.array(['first', 'nearest'])}, 'first'),
     ({'solutions': 0}, 'solutions'), ({'allow_restarts': 'maybe'}, 'allow_restarts'),
     ({'timeout': -1}, 'timeout'), ({'max_iterations': 0}, 'max_iterations'),
-    ({'cancel': 'stop'}, 'cancel'), ({'budget': 5}, 'udget'), ({'random_state': 1.5}, 'random'),
+    ({'budget': 5}, 'udget'), ({'random_state': 1.5}, 'random'), ({'options': 0}, 'not 0'),
     ({'approximate': (0, -1e-9)}, 'approximate'), ({'approximate': 0.1}, 'approximate'),
-    ({'solver_options': 3}, 'solver_options must be a mapping from names')])
+    ({'cancel': 'stop'}, 'cancel'), ({'solver_options': 3}, 'solver_options must be a mapping')])
 def test_malformed_options_are_refused(robot, arguments, word):
     with pytest.raises(InvalidOptionError, match=word):
         Search(tip_problem(robot), **arguments)

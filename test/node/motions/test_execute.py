@@ -58,11 +58,13 @@ def test_goal_of_a_joint_without_controller_is_refused(client, record):
 
 
 MALFORMED_GOALS = [     # joints, fields, status, part of the message
-    ({}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'names no joint'),
+    ({}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'names no joint; valid: panda_joint1, '),
     ({'panda_joint9': 0.0}, {}, Status.INVALID_ROBOT_STATE, "'panda_joint9'"),
-    ({'panda_joint1': float('nan')}, {}, Status.INVALID_ROBOT_STATE, 'is at nan'),
+    ({'panda_joint1': float('nan')}, {}, Status.INVALID_ROBOT_STATE,
+     "joint 'panda_joint1' is at nan; valid: a finite number"),
     ({'panda_joint1': 3.0}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'outside its limits'),
-    ({'panda_finger_joint2': 0.01}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'or only mimic joints'),
+    ({'panda_finger_joint2': 0.01}, {}, Status.INVALID_GOAL_CONSTRAINTS,
+     'panda_finger_joint2 only mimic other joints; valid: panda_finger_joint1'),
     (ASIDE, {'group': 'hand'}, Status.INVALID_GOAL_CONSTRAINTS, "not in group 'hand'"),
     (ASIDE, {'group': 'leg'}, Status.INVALID_GROUP_NAME, "unknown group 'leg'"),
     (ASIDE, {'velocity_scaling': 1.5}, Status.INVALID_GOAL_CONSTRAINTS,
@@ -114,8 +116,7 @@ def test_attached_object_is_included_in_the_collision_check_of_a_motion(client, 
     touch_links = 'panda_leftfinger', 'panda_rightfinger', 'panda_link7', 'panda_link8'
     assert execute(client, goal).status == Status.SUCCESS
     assert execute(client, HOME).status == Status.SUCCESS
-    stick = attached(box('stick', 0.3, at=pose(0, 0, 0.27), frame='panda_hand'),
-                     touch=touch_links)
+    stick = attached(box('stick', 0.3, at=pose(0, 0, 0.27), frame='panda_hand'), touch=touch_links)
     answer = execute(client, {}, goal=state_holding(stick, at=goal))
     assert answer.status == Status.INVALID_GOAL_CONSTRAINTS
     assert 'apply_planning_scene' in answer.message

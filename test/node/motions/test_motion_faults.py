@@ -165,8 +165,7 @@ def wait_for_refusal(client, words):
 
 def test_contradicting_joint_states_refuse_a_motion(client, record, panda):
     with client.publishing('joint_states', zeros(), PERIOD, stamped=True):
-        eventually(lambda: execute(client, HOME).status == STALE,
-                   'the second publisher')
+        eventually(lambda: execute(client, HOME).status == STALE, 'the second publisher')
         sent = len(record.trajectories)
         answer = wait_for_refusal(client, '/mock_robot')
         assert 'contradict' in answer.message and '/test_client' in answer.message

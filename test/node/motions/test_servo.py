@@ -14,7 +14,7 @@ import pytest
 from scene_harness import applied, box, diff, mesh, pose
 from servo_harness import FRAMES, MAX_ACCELERATION, processes, twist
 from std_srvs.srv import SetBool
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 import trimesh
 
 from ros2_ik.msg import ServoStatus, Status
@@ -90,10 +90,11 @@ def test_large_new_mesh_switches_the_servo_off(client, servo):
 
 def test_command_of_another_client_switches_the_servo_off(client, servo):
     servo.on('twist')
-    status_count = len(servo.statuses)
+    status_count, foreign = len(servo.statuses), JointTrajectory(
+        joint_names=['panda_joint1'], points=[JointTrajectoryPoint()])
     with servo.commanding('twist', SIDEWAYS):
         wait_for_motion(servo)
-        with client.publishing('arm_controller/joint_trajectory', JointTrajectory(), 0.05):
+        with client.publishing('arm_controller/joint_trajectory', foreign, 0.05):
             eventually(lambda: servo.reported(status_count, 'another client sends commands on'),
                        'the status')
     servo.wait_for_rest()

@@ -10,8 +10,7 @@ if find_spec('rclpy'):
     from node_harness import Client, NodeProcess, nodes
     from package_domain import client, domain  # noqa: F401
 
-DEFAULTS: dict[str, Any] = {
-    'default_group': '', 'default_tip': '', 'joint_state_timeout': 1.0}
+DEFAULTS: dict[str, Any] = {'default_group': '', 'default_tip': '', 'joint_state_timeout': 1.0}
 
 
 @pytest.fixture(scope='package')

@@ -58,8 +58,7 @@ def test_target_inside_an_object_is_reported_with_contacts(client):
     bodies = {c.contact_body_1 for c in response.contacts} | {
         c.contact_body_2 for c in response.contacts}
     assert 'top' in bodies and all(c.depth > 0 for c in response.contacts)
-    contact = next(c for c in response.contacts
-                   if 'top' in (c.contact_body_1, c.contact_body_2))
+    contact = next(c for c in response.contacts if 'top' in (c.contact_body_1, c.contact_body_2))
     assert contact.WORLD_OBJECT in (contact.body_type_1, contact.body_type_2)
     assert client.ik(targets=[pose_down(0.6, 0.0, 0.1)],
                      avoid_collisions=False).status == Status.SUCCESS

@@ -141,7 +141,7 @@ VALID = {'constraints': [height_above(0.3)], 'seed': robot_state(HOME)}
     ({'joint_change_names': ['panda_joint1'], 'joint_changes': [-0.1]}, -16,
      "max_joint_change of 'panda_joint1'"),
     ({'joint_change_names': ['cup'], 'joint_changes': [1.0]}, -16,
-     "max_joint_change: unknown joint 'cup'"),
+     "joint_change_names: unknown joint 'cup'"),
     ({'joint_change_names': ['panda_joint1']}, -16, '1 joint_change_names but 0 joint_changes'),
 ])
 def test_malformed_fields_are_refused_by_name(client, fields, status, words):

@@ -112,8 +112,7 @@ def test_requests_are_answered_while_a_large_scene_is_prepared(client, panda, it
 def test_scene_changes_are_applied_in_order(client):
     """Twenty concurrent changes; a request after a reply uses the changed scene."""
     inside = pose(0.307, 0, 0.5)
-    futures = [apply_async(client, diff(box('a', at=inside if i % 2 else FAR)))
-               for i in range(19)]
+    futures = [apply_async(client, diff(box('a', at=inside if i % 2 else FAR))) for i in range(19)]
     futures.append(apply_async(client, diff(box('b', at=FAR))))
     assert all(client.wait(future, 60.0).success for future in futures)
     scene = {item.id: item.pose.position.z for item in get_scene(client).world.collision_objects}
