@@ -63,6 +63,7 @@ class _ActiveGoal:
                  show: Callable[[str], None]) -> None:
         self._client, self._goal, self._show = client, goal, show
         self._timeout = goal.timeout.sec + MESSAGE_TIMEOUT
+        self._caution = '; the goal moves the robot: it may still move' if goal.execute else ''
         self._last = time.monotonic()    # time of the start, or of the last feedback [s]
         self.interrupted = False
 
@@ -110,13 +111,11 @@ class _ActiveGoal:
                 return done[0].result()
             if interrupted():
                 return None
+            if self._client.is_aborted():
+                raise CommandError(f'the wait for {self._client.name} was aborted{self._caution}')
             if time.monotonic() > self._last + self._timeout:
                 raise CommandError(f'{self._client.name} did not {what} within '
                                    f'{self._timeout:g} s{self._caution}')
-
-    @property
-    def _caution(self) -> str:
-        return '; the goal moves the robot: it may still move' if self._goal.execute else ''
 
 
 def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | None) -> Answer:
