@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # number of rows, and a timeout cannot interrupt it.
 MAX_ROWS = 1000
 CHECKER = 'checker'   # field of a function that takes the scene's checker; not in messages
-FRAMES = ('frame', 'relative_to')   # function fields that are message fields, not `parameters`
+FRAMES = ('frame', 'relative_to')   # these have fields in Function.msg, beside its `parameters`
 
 ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 

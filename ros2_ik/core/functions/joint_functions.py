@@ -80,7 +80,7 @@ class JointPositions(JointFunction):
     from the reference along the reference's axes (`Configuration.difference`), which also jumps at
     half a turn. Smooth elsewhere.
 
-    `bind` returns a `BoundJoints`, or raises UnknownJointError, InvalidConstraintError for a mimic
+    `bind` returns a `BoundJoints`. It raises UnknownJointError, InvalidConstraintError for a mimic
     joint, and InvalidStateError or InvalidConstraintError for an invalid reference.
     """
 

@@ -89,7 +89,7 @@ class RegionDistance(RelativeFunction):
         rows = given[given[:, 0].argsort(kind='stable')]
         rows[rows[:, 1] == SPHERE, 5:8] = 1, 0, 0
         rows[:, 5:8] /= np.linalg.norm(rows[:, 5:8], axis=1)[:, None]
-        # append a vector perpendicular to each direction: the gradient on a cylinder's axis
+        # append a vector perpendicular to each direction: the gradient used on a cylinder's axis
         return len(rows), self.point, np.array([[*row, *orthonormal_complement(row[5:8])[0]]
                                                 for row in rows])
 

@@ -36,8 +36,8 @@ def inner_part(function: Part) -> Part:
     """
     Make a function callable from compiled code, and inline it into each caller.
 
-    Use it in innermost loops: a call counts the references to each array argument, which takes as
-    long as a hundred additions.
+    Use it in innermost loops: a call that is not inlined updates the reference count of each array
+    argument, which takes as long as a hundred additions.
     """
     return _add_part(function, True)
 

@@ -40,8 +40,8 @@ class LevenbergMarquardt(Solver):
     (Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE
     T-RO 2011). Without `use_error_damping`, lambda = `damping_bias`. If a step would move a joint
     at its limit beyond the limit, the joint is held and the step is solved for the other joints.
-    If full turns of a joint make no difference and fit within its limits, descents from random
-    starts ignore these limits; full turns then bring the joint back within them.
+    If full turns of a joint do not change e and its limits are at least 2 pi apart, descents from
+    random starts ignore these limits; full turns then bring the joint back between them.
 
     A descent has at most `attempt_iterations` iterations. It ends earlier if six in a row do not
     bring |e|^2 below 0.8 times its lowest value so far, or if one of MATLAB's two tolerances is

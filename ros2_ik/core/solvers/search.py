@@ -153,7 +153,7 @@ class Search:
 
     @property
     def finished(self) -> bool:
-        """True if no further attempt is needed or allowed; reading True sets `ended`."""
+        """True if no further attempt is needed or allowed; the first True sets `ended`."""
         if self.ended is None and self._is_over():
             if self.attempts and (self.options.select == 'cost' or not self.accepted):
                 self._add_acceptable_seeds()

@@ -191,9 +191,9 @@ class DistanceConstraints:
         Add rows of earlier steps for near pairs whose nearest points have jumped since then.
 
         If a link lies along another link, the nearest points alternate between both ends of the
-        link: with a row for one end only, each step moves the other end closer. (Measured with 96
-        hands that were pulled into the arm's column: without kept rows, hands reversed 2400 times
-        in the last second, with kept rows 75 times.)
+        link: with a row for one end only, each step moves the other end closer. (In 96 runs that
+        pulled a hand into the arm's column, hands reversed 2400 times in total in the last second
+        without kept rows, and 75 times with kept rows.)
         """
         limit, (_, rows, pairs) = self._margin + REUSE_DISTANCE, self._near
         # rows of the present nearest points, which later steps may need

@@ -145,8 +145,8 @@ class Barrier:
     In a step, f approaches a bound by at most a fraction of the remaining distance (a linear class
     K function), set by `gain` (default 0.8) or `gain_per_second`, see `Task`. If f is outside its
     bounds, each step reduces the violation by this fraction, at a rate of at most `push` [units of
-    f per s]. A barrier of distances (`PairDistance`, `MinimumDistance`) has no upper bound and one
-    lower bound, which holds for all points of the pairs, as in a `CollisionBarrier`.
+    f per s]. A barrier of distances (`PairDistance`, `MinimumDistance`) must have one lower bound
+    and no upper bound. As in a `CollisionBarrier`, the bound holds for all points of both bodies.
 
     Raises InvalidOptionError, and InvalidConstraintError for invalid bounds or without any bound.
     """

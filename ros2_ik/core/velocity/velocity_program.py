@@ -261,7 +261,7 @@ class VelocityProgram:
         Move world objects of the scene; much faster than `set_scene`.
 
         `poses` maps names to (4, 4) arrays or pinocchio.SE3 in the root frame; other objects stay.
-        `velocities` are as in `set_scene`. The first move copies the checker, unless it is owned.
+        `velocities` and owned checkers: see `set_scene`. The first move copies other checkers.
 
         Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError; no
         object has moved then.

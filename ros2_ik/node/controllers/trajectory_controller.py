@@ -35,7 +35,7 @@ MAX_OWN_GOALS = 100    # stored goals; a controller lists fewer in one status me
 # two clients' commands less than this apart may reach the controller in either order [s]
 SIMULTANEOUS = 0.1
 MAX_START_DELAY = 60.0      # maximum time from the receipt of a trajectory to its stamp [s]
-END_SPEED = 1e-6    # maximum end velocity; controllers may reject a higher one [rad/s, m/s]
+END_SPEED = 1e-6    # trajectories that end faster may be rejected by controllers [rad/s, m/s]
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
 # distance from the commanded path up to which measured joints count as on the path [rad, m]
@@ -245,7 +245,7 @@ class JointTrajectoryController(Controller):
             at = self.commanded(now - TYPICAL_DELAY / 2)
             others = [self.commanded(moment) for moment in np.linspace(
                 now - TYPICAL_DELAY, now + self.receive_delay, N_BRAKING_STATES)]
-            # without this state, an arm that sags below its commands could exceed the limits
+            # without its measured position, an arm that sags could exceed its acceleration limits
             if measured:
                 reversible = [nearest._replace(position=measured.position)]
         return *braked(motion, time, at, within, others, reversible, rate), follows
