@@ -141,7 +141,7 @@ def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, 
     """
     Convert a function from a file to the fields of the message.
 
-    Fields not in FUNCTION become `parameters`. Numbers in list fields of `bounds` become lists.
+    Fields not in FUNCTION become `parameters`. In `bounds`, a list may be given as one number.
     """
     if isinstance(bounds := content.get('bounds'), Mapping):
         content = {**content, 'bounds': {

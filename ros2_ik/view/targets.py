@@ -33,7 +33,7 @@ class ShownTarget:
     fields_T: Array | None = None
 
     def show(self, T: Array) -> None:
-        """Show a pose T (4, 4), but leave the control in which the user entered T unchanged."""
+        """Show a pose T (4, 4); do not update the control in which the user entered T."""
         if T is not self.gizmo_T:
             self.gizmo_T = T
             set_pose(self.gizmo, pin.SE3(T[:3, :3], np.array(T[:3, 3])))

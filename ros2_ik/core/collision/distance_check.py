@@ -97,7 +97,7 @@ class DistanceCheck:
         pin.computeDistance(self._pairs.model, placed, k)
         result = placed.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
-        # the parts contain the mesh, so they touch, too: a positive distance is a rounding error
+        # parts that are apart have depth 0; at least one pair of parts touches, up to rounding
         depth = max(float(self._margins[k] - result.min_distance), 0.0)
         return Contact(*self._pairs.names[k], depth, tuple(point.tolist()))
 

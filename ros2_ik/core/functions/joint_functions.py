@@ -81,7 +81,7 @@ class JointPositions(JointFunction):
     half a turn. Smooth elsewhere.
 
     `bind` returns a `BoundJoints`. It raises UnknownJointError, InvalidConstraintError for a mimic
-    joint, and InvalidStateError or InvalidConstraintError for an invalid reference.
+    joint or a reference array of the wrong size, and InvalidStateError for other invalid values.
     """
 
     names: Names | None = None

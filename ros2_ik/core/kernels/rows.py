@@ -203,7 +203,7 @@ def mass_rows(at, entry, work, parameters, f, J):
     """
     table, mass, twists, placed = at.table, work.mass, work.twists, work.frame_placed
     first, relative = table[at.parameter + entry], table[at.relative + entry]
-    # first moments of the masses in the root frame, per body: [fraction, fraction * position]
+    # mass and first moment in the root frame, per body: [fraction, fraction * position]
     mass[:] = 0.0
     for i in range(table[at.first_mass + entry], table[at.first_mass + entry + 1]):
         k = table[at.point_mass + i]
@@ -214,7 +214,7 @@ def mass_rows(at, entry, work, parameters, f, J):
             mass[body, 1 + r] += share * (placed[k, 3 * r] * x + placed[k, 3 * r + 1] * y
                                           + placed[k, 3 * r + 2] * z + placed[k, 9 + r])
         first += 4
-    # from the leaves to the root: add the moments of each body to those of its parent
+    # from the leaves to the root: add the numbers of each body to those of its parent
     for k in range(at.bodies, 0, -1):
         parent = table[at.parent + k - 1] + 1
         for r in range(4):

@@ -216,7 +216,7 @@ class Scene:
         return {name: pose.copy() for name, pose in self.named.items()}
 
     def with_color(self, id: str, color: tuple[float, ...] | None) -> 'Scene':
-        """Return the scene with an object in the colour (red, green, blue, alpha); None: default."""
+        """Return the scene with an object in a colour (red, green, blue, alpha; None: default)."""
         objects, attached = dict(self.objects), dict(self.attached)
         if id not in objects and id not in attached:
             raise UnknownObjectError(id, [*objects, *attached])

@@ -201,7 +201,7 @@ class Search:
         """
         Return whether a solution of this cost is worse than a seed that is a solution itself.
 
-        Always False if `select` is not 'first', or if the descent certainly began at a seed.
+        Always False if `select` is not 'first', or if its descent is known to begin at a seed.
         """
         # a descent from an acceptable seed only lowers the cost
         began_at_seed = self.attempts <= len(self.seeds) and not (self._is_loose
