@@ -34,7 +34,7 @@ def orthonormal_complement(axis: Numbers) -> Array:
 def deviation(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
               ) -> tuple[float, v.Vector, float, v.Vector, float, v.Vector]:
     """
-    Return phi, phi x and phi y, each followed by its gradient w.r.t. the unit vector u.
+    Return phi, phi * x and phi * y, each followed by its gradient w.r.t. the unit vector u.
 
     phi is the angle in [0, pi] between u and the axis; its gradient is a unit vector perpendicular
     to u. `one` and `two` are the `orthonormal_complement` of the axis. x and y are the components

@@ -204,7 +204,7 @@ class _Layout:
         numbers = {formula: number for number, formula in enumerate(self._formulas)}
         frames = [frame_numbers[shape.frame] for shape in shapes]
         relative = [frame_numbers[shape.relative] for shape in shapes]
-        # a body has one twist for each velocity component of its joint
+        # a body has one joint axis (a unit twist) per velocity component of its joint
         motions = _offsets(6 if kind == FLOATING else 1 for kind in tree.kind)
         return np.array([
             len(columns), len(tree.parent), len(tree.frame_body), len(shapes), len(floating) // 2,

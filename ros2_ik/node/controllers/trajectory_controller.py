@@ -232,8 +232,8 @@ class JointTrajectoryController(Controller):
             at, speed = measured, float(np.linalg.norm(measured.velocity))
             # the joints move on until the controller receives the message
             others = [at._replace(position=at.position + self.receive_delay * at.velocity)]
-            # If the joints move on the path, the controller runs slowly, and its command is near
-            # the joints. In all other cases the controller may start at its last command.
+            # Joints that move on the path, but late, show that the controller runs slowly: its
+            # command is near them. In all other cases it may start at its last command.
             if speed and np.abs(nearest.position - at.position).max() <= PATH_TOLERANCE:
                 time, rate = near_time, speed / max(speed, float(np.linalg.norm(nearest.velocity)))
                 others.append(nearest)

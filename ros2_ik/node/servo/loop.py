@@ -63,7 +63,7 @@ def serve_servo(connection: Connection, name: str, namespace: str, topics: Mappi
     # after compile_all, which at real-time priority would stall the driver and the node for 1 s
     _raise_priority()
     # UDP only: if this process is killed, Fast DDS may leave shared memory that keeps the next
-    # process from receiving (eProsima/Fast-DDS#5053). No effect with discovery range LOCALHOST.
+    # process from receiving (eProsima/Fast-DDS#5053). Discovery range LOCALHOST overrides this.
     os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(
