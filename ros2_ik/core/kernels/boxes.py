@@ -65,19 +65,19 @@ def aabb_distance(centred, halves, a, b):
     return math.sqrt(squared) if largest > 0 else largest
 
 
-@loop("f8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], f8[:,::1], "
-      'f8[::1], f8[:,::1], f8[::1], f8[::1])')
-def fill_lower_bounds(q, numbers, layout, sizes, pairs, margins, before, previous_bounds, centred,
-                      lower_bounds, max_decrease):
+@loop("f8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
+      'Tuple((f8[:,::1], f8[::1])), Tuple((f8[:,::1], f8[:,::1])))')
+def fill_lower_bounds(q, numbers, layout, sizes, pairs, margins, previous, current):
     """
     Fill lower bounds of the pairs' distances at q, using the bounds at a previous configuration.
 
-    Inputs: `before` (i, 12), the boxes' previous placements, and the `previous_bounds` (p,).
-    Outputs: `centred` (i, 12), the boxes' placements; `lower_bounds` (p,) of distance minus margin
-    [m]; `max_decrease` (p,), upper bounds of each distance's decrease [m]. See `near_pairs` for
-    the other arguments. Return the smallest of `lower_bounds`.
+    `previous` has the boxes' placements (i, 12) and the lower bounds (p,) at that configuration.
+    `current` are outputs: the boxes' placements (i, 12) at q, and an array (2, p) of lower bounds
+    of distance minus margin [m], then of upper bounds of each distance's decrease [m]. See
+    `near_pairs` for the other arguments. Return the smallest of the new lower bounds.
     """
-    nearest = np.inf
+    (before, previous_bounds), (centred, bounds), nearest = previous, current, np.inf
+    lower_bounds, max_decrease = bounds[0], bounds[1]
     halves, moved = np.empty((len(sizes), 3)), np.empty(len(sizes))
     place_boxes(q, numbers, layout, sizes, centred, halves)
     # upper bound of the displacement of any point of a box

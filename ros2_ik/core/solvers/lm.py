@@ -90,8 +90,8 @@ class LevenbergMarquardt(Solver):
             if group.targets is not None:
                 poses, ranges = poses[group.targets], ranges[:, group.values]
             group_error, end, done, count, after = self._find(
-                *group.arrays, poses, starts.seed, ranges, self.options, self.attempt_iterations,
-                starts.first, starts.last, left - iterations, starts.state, q)
+                group.arrays, poses, tuple(starts), ranges, self.options, self.attempt_iterations,
+                left - iterations, q)
             error, iterations, used = error + group_error, iterations + done, max(used, count)
             next_start = max(next_start, after)
             if end != ExitFlag.CONVERGED:
@@ -142,8 +142,8 @@ class TargetGroup(NamedTuple):
     start that suits one arm rarely suits the other.
     """
 
-    # the arguments of `find_poses` from `numbers` to `bases`, for the group's own program
-    arrays: tuple[Array | Indices, ...]
+    # argument `group` of `find_poses`: program, hard rows, indices
+    arrays: tuple[tuple[Array | Indices, ...], ...]
     # indices of the group's joint values among the active values
     values: Indices | slice
     # indices of the group's targets (None: all)
@@ -158,11 +158,11 @@ def _groups(problem: IKProblem) -> list[TargetGroup]:
         rows = _rows_by_group(problem)
         groups = []
         for numbers, one in rows:
-            active, (floats, layout, _, addresses) = one.problem.active, one.hard.arrays
+            active = one.problem.active
             angles = np.searchsorted(active.indices, active.angles)
             values = np.searchsorted(problem.active.indices, active.indices)
-            arrays = (floats, layout, addresses, one.rows, one.bounds, active.indices, angles,
-                      active.floating_starts)
+            arrays = (one.hard.arrays, one.hard_rows,
+                      (active.indices, angles, active.floating_starts))
             groups.append(TargetGroup(arrays, as_slice(values), None if numbers is None
                                       else as_slice(np.array(numbers))))
         indices = np.unique(np.concatenate([one.hard.locked_q_indices for _, one in rows]))

@@ -109,6 +109,7 @@ class VelocityProgram:
         passive = robot.passive_joints & ({*robot.joint_names} - {*driven})
         self._lock_joints({*locked, *passive}, driven)
         self._step = kernel.velocity_step.run
+        self._tables = self._rows, self._joints, self._limbs, self._options
         self._last_velocity = np.zeros(robot.nv)
 
     def _bind_barriers(self, barriers: Sequence[Barrier]) -> list[Barrier]:
@@ -331,8 +332,7 @@ class VelocityProgram:
         x, step = q.copy(), np.empty(self.robot.nv)
         violations = np.empty(self._program.size + len(gaps) + len(row.LIMITS))
         code, scale = self._program.run(
-            self._step, None, x, self._limbs, self._rows, gaps, self._joints, self._options,
-            self._inertia(q), step, violations)
+            self._step, None, x, self._tables, gaps, self._inertia(q), step, violations)
         return StepNumbers(code, scale, x, step, self._rows[_VALUES].copy(),
                            self._joints[_RANGE].copy(), violations, tuple(near))
 
