@@ -7,7 +7,8 @@ import numpy as np
 
 from ros2_ik.core.kernels.source import call, call_back, inner_part, loop, part
 
-PROGRAM = 'Tuple((f8[::1], i8[::1], f8[::1], i8[::1]))'  # numbers, layout, parameters, addresses
+ARRAYS = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
+PROGRAM = f'Tuple(({ARRAYS}))'    # type of a program
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
 # values of `formula` for entries (see `layout_of`) without a formula
 (LINEAR,                    # rows that are linear in x

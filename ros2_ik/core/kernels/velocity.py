@@ -6,7 +6,7 @@ import numpy as np
 
 from ros2_ik.core.kernels import velocity_rows as row
 from ros2_ik.core.kernels.qp import QP, row_times, solve_qp
-from ros2_ik.core.kernels.rows import fill, functions_of, move, PROGRAM, work_of
+from ros2_ik.core.kernels.rows import ARRAYS, fill, functions_of, move, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.velocity_limits import fill_step_limits
 from ros2_ik.core.kernels.velocity_rows import Problem
@@ -249,14 +249,16 @@ def solve_bounded(problem, first, step, violations):
     return YIELDING_SCALE, solve_priorities(problem, YIELDING_SCALE, step, violations)
 
 
-@loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], Tuple((f8[:,::1], f8[:,::1], i8[:,::1], f8[::1])), '
-      'f8[:,::1], f8[:,::1], f8[::1], f8[::1])')
-def velocity_step(program, x, tables, gaps, inertia, step, violations):
+# separate arguments: a step with tuples of arrays takes 5 % longer
+@loop(f'Tuple((i8, f8))({ARRAYS}, f8[::1], i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
+      'f8[:,::1], f8[::1], f8[::1])')
+def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps, joints, options,
+                  inertia, step, violations):
     """
     Fill step (n,) with the joints' motion in dt, and move x (nx,) by it.
 
-    `tables` has the tables `given` (NUMBERS, m) of functions and `joints`, `limbs` and `options`;
-    `gaps` is the table of pairs (see `velocity_rows`). The row VALUE of `given` is an output.
+    `given` (NUMBERS, m), `gaps` (k, NUMBERS + n) and `joints` (COLUMN_NUMBERS, n) are tables of
+    functions, pairs and joints (see `velocity_rows`). The row VALUE of `given` is an output.
     Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
     Row i of `limbs` (levels + 1, n) has the limb of each joint for priority i, the last row for
     the firm tasks. `options` are dt [s], the damping, and the gain of position limits. `inertia`
@@ -265,7 +267,7 @@ def velocity_step(program, x, tables, gaps, inertia, step, violations):
     Fill `violations` (m + k + 3,) for rows, pairs and the limits in LIMITS. Return DONE,
     RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.
     """
-    functions, (given, joints, limbs, options) = functions_of(program), tables
+    functions = functions_of((numbers, layout, parameters, addresses))
     at, n, m, dt = functions.layout, len(step), given.shape[1], options[0]
     work, after, J_after, free = work_of(at), np.empty(m), np.zeros((m, n)), np.empty((2, len(x)))
     free[0], free[1] = -np.inf, np.inf

@@ -31,7 +31,8 @@ class Program:
     values f and the Jacobian J; `parameter_slices[i]` is its slice in the parameters. `arrays` is
     the program for compiled loops: numbers, layout, parameters, addresses (see kernels/rows.py).
     Programs with the same formulas, frames, sizes and active joints share layout and addresses.
-    If Python evaluates some functions, only one thread may run the program at a time.
+    If Python evaluates some functions (not `is_compiled`), only one thread may run the program at
+    a time.
     """
 
     def __init__(self, robot: Robot, functions: Sequence[KinematicFunction], active: ActiveJoints,
@@ -47,6 +48,7 @@ class Program:
         numbers = _numbers(layout, start[layout.locked_q_indices].tobytes())
         parameters = np.concatenate([_NONE, *(parameters for _, parameters in entries)])
         self.arrays = numbers, layout.table, parameters, layout.addresses
+        self.is_compiled = not layout.python
 
     def replace_function(self, number: int, function: KinematicFunction) -> None:
         """Replace function `number` by a function that differs only in its parameters."""
@@ -68,7 +70,7 @@ class Program:
         If Python evaluates some rows, the loop also ends when `interrupted` returns True, or when
         a Python function raises an exception, which is then raised again.
         """
-        if not self._layout.python:
+        if self.is_compiled:
             return loop(self.arrays, *given)
         active, errors = self.active, list[BaseException]()
         shapes = (len(active.indices),), (self.size,), (self.size, len(active.columns))
