@@ -3,8 +3,8 @@
 import numpy as np
 
 from ros2_ik.core.kernels.comparisons import nearest_turn
-from ros2_ik.core.kernels.descents import CONVERGED, descend_from, HARD_ROWS
-from ros2_ik.core.kernels.rows import fill_values, functions_of, PROGRAM, TURN, work_of
+from ros2_ik.core.kernels.descents import CONVERGED, descend_from
+from ros2_ik.core.kernels.rows import fill_values, functions_of, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.starts import (
     BEST,
@@ -68,7 +68,7 @@ def search(functions, hard_rows, values, indices, starts, options, limit, most):
 
     Return squared error, exit flag, iterations, count of starts used, number of the next start.
     """
-    at, (_, angles, bases), (_, first, last, state) = functions.layout, indices, starts
+    at, (angles, bases), (_, first, last, state) = functions.layout, indices, starts
     work, limits, near = work_of(at), values[LIMITS:LIMITS + 2], values[NEAR_LIMITS:]
     # from random starts, ignore limits a full turn or more apart: more descents succeed, and full
     # turns lead back inside. From other starts, respect them: turns would end far from the seed
@@ -101,21 +101,20 @@ def search(functions, hard_rows, values, indices, starts, options, limit, most):
     return best, flag, iterations, used, k
 
 
-@loop(f'Tuple((f8, i8, i8, i8, i8))(Tuple(({PROGRAM}, {HARD_ROWS}, UniTuple(i8[::1], 3))), '
-      "f8[:,:,::1], Tuple((Array(f8, 1, 'C', True), i8, i8, i8[::1])), f8[:,:], f8[::1], i8, i8, "
-      'f8[::1])')
+@loop('Tuple((f8, i8, i8, i8, i8))(Tuple((f8[::1], i8[::1], i8[::1], i8[::1], f8[:,::1], i8[::1], '
+      "i8[::1], i8[::1])), f8[:,:,::1], Tuple((Array(f8, 1, 'C', True), i8, i8, i8[::1])), "
+      'f8[:,:], f8[::1], i8, i8, f8[::1])')
 def find_poses(group, poses, starts, ranges, options, limit, most, q):
     """
     Fill the moving values of q (nq,) with joint values that bring tips to `poses` (t, 4, 4).
 
-    `group` has a program whose entries are the targets (`poses` replace its parameters), the hard
-    rows (see `bound_distances`), and three arrays of indices: of the n moving values in q, then,
-    among these, of angles to which full turns may be added, and of floating joints' first values.
+    `group` has numbers, layout and addresses of a program whose entries are the targets, rows and
+    bounds (see `bound_distances`), and three arrays of indices: of the n moving values in q; among
+    these, of `angles` to which full turns may be added, and of floating joints' first values.
     `starts` has the seed (nq,), the numbers of the first and the last start, and the state of the
     random generator. See `init_values` for `ranges`, `search` for other arguments and results.
     """
-    (numbers, layout, _, addresses), hard_rows, indices = group
-    moving = indices[0]
+    numbers, layout, addresses, rows, bounds, moving, angles, bases = group
     values = np.empty((ROWS_OF_VALUES, len(moving)))
     init_values(values, starts[0], ranges, moving)
     # parameters of a pose: its rotation row by row, then its position
@@ -126,7 +125,8 @@ def find_poses(group, poses, starts, ranges, options, limit, most, q):
                 parameters[12 * t + 3 * i + j] = poses[t, i, j]
             parameters[12 * t + 9 + i] = poses[t, i, 3]
     functions = functions_of((numbers, layout, parameters, addresses))
-    found = search(functions, hard_rows, values, indices, starts, options, limit, most)
+    found = search(functions, (rows, bounds), values, (angles, bases), starts, options, limit,
+                   most)
     for j in range(len(moving)):
         q[moving[j]] = values[BEST, j]
     return found

@@ -142,8 +142,8 @@ class TargetGroup(NamedTuple):
     start that suits one arm rarely suits the other.
     """
 
-    # argument `group` of `find_poses`: program, hard rows, indices
-    arrays: tuple[tuple[Array | Indices, ...], ...]
+    # argument `group` of `find_poses`
+    arrays: tuple[Array | Indices, ...]
     # indices of the group's joint values among the active values
     values: Indices | slice
     # indices of the group's targets (None: all)
@@ -158,11 +158,11 @@ def _groups(problem: IKProblem) -> list[TargetGroup]:
         rows = _rows_by_group(problem)
         groups = []
         for numbers, one in rows:
-            active = one.problem.active
+            active, (floats, layout, _, addresses) = one.problem.active, one.hard.arrays
             angles = np.searchsorted(active.indices, active.angles)
             values = np.searchsorted(problem.active.indices, active.indices)
-            arrays = (one.hard.arrays, one.hard_rows,
-                      (active.indices, angles, active.floating_starts))
+            arrays = (floats, layout, addresses, one.rows, one.bounds, active.indices, angles,
+                      active.floating_starts)
             groups.append(TargetGroup(arrays, as_slice(values), None if numbers is None
                                       else as_slice(np.array(numbers))))
         indices = np.unique(np.concatenate([one.hard.locked_q_indices for _, one in rows]))
