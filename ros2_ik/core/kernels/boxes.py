@@ -7,7 +7,7 @@ import numpy as np
 from ros2_ik.core.kernels.rows import layout_of, place_bodies, Work
 from ros2_ik.core.kernels.source import inner_part, loop
 
-COARSE_DISTANCE = 0.1    # distance of two AABBs above which the tighter bound is not computed [m]
+COARSE_DISTANCE = 0.1    # AABB distance above which lower bounds ignore `face_separation` [m]
 
 
 @inner_part
@@ -109,11 +109,11 @@ def fill_lower_bounds(q, numbers, layout, sizes, pairs, margins, previous, curre
 @loop("i8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], i8[::1])")
 def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
     """
-    Fill `near` (p,) with the indices of the pairs whose boxes may touch at q; return their count.
+    Fill `near` (p,) with the indices of the pairs that are near at q; return their count.
 
     q (nq,) may be read-only. `numbers` and `layout` are those of a program whose frames are the
     centres of the boxes, see `layout_of`; `sizes` (i, 3) are the half sizes of the boxes [m].
-    The boxes in a row of `pairs` (p, 2) may touch if their distance is at most `margins` (p,) [m].
+    The boxes in a row of `pairs` (p, 2) are near if they may be at most `margins` (p,) [m] apart.
     """
     centred, halves = np.empty((len(sizes), 12)), np.empty((len(sizes), 3))
     place_boxes(q, numbers, layout, sizes, centred, halves)
@@ -132,7 +132,7 @@ def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
 @loop('void(f8[:,::1], f8[:,::1], f8[:,:], f8[:,::1], i8[::1], f8[:,::1])')
 def fill_distance_slopes(normals, points, twists, moves, pairs, J):
     """
-    Fill J (k, n) with gradients of the distances of pairs; `pairs` (k,) are the pairs' indices.
+    Fill J (k, n) with gradients of pairs' distances; `pairs` (k,) are the pairs' rows in `moves`.
 
     `normals` (k, 3) point from the first body of a pair to the second; `points` (k, 3) are the
     nearest points on the second. `twists` (6, n) are the columns of the spatial Jacobian (linear,

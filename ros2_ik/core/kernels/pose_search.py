@@ -71,7 +71,7 @@ def search(functions, hard_rows, values, indices, starts, options, limit, most):
     at, (angles, bases), (_, first, last, state) = functions.layout, indices, starts
     work, limits, near = work_of(at), values[LIMITS:LIMITS + 2], values[NEAR_LIMITS:]
     # from random starts, ignore limits a full turn or more apart: more descents succeed, and full
-    # turns lead back inside. From other starts, respect them: turns would end far from the seed
+    # turns lead back inside. From others, respect them: turns back would end far from the seed
     free = limits.copy()
     for j in angles:
         if limits[1, j] - limits[0, j] >= TURN:

@@ -46,7 +46,7 @@ def layout_of(numbers, layout):
     kind = parent + bodies
     value_index = kind + bodies
     column = value_index + bodies
-    # per body: its first twist; a body has a twist for each column of its joint
+    # per body: index of its first twist; a body has a twist for each column of its joint
     motion = column + bodies
     # per frame: the body that carries it
     frame_body = motion + bodies + 1
@@ -78,7 +78,7 @@ def functions_of(program):
 
 @part
 def work_of(at):
-    """Allocate the scratch arrays of one evaluation."""
+    """Allocate scratch arrays for the evaluation of a program."""
     placed = np.zeros((at.bodies + 1, 12))
     placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0    # row 0 is the root
     return Work(placed, np.zeros((at.table[at.motion + at.bodies], 6)), np.empty((2, 12)),

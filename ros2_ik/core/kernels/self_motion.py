@@ -9,7 +9,7 @@ from ros2_ik.core.kernels.qp import QP, solve_qp, squared_length
 from ros2_ik.core.kernels.rows import fill, functions_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
-ROW_WEIGHT = 1e9        # slack weight of rows, which are dependent at a singularity
+ROW_WEIGHT = 1e9        # weight of the rows' slack, which a singularity (dependent rows) requires
 MIN_PROGRESS = 0.1      # least progress / length of a step; a step blocked by limits has less
 
 

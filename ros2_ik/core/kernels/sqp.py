@@ -77,7 +77,7 @@ def cost_of(f, J, costs, unit, g, H):
         for i in range(m):
             if factor[k, i] != 0:
                 residual = f[i] - min(max(f[i], targets[0, i]), targets[1, i])
-                # strictly inside its interval a row costs nothing
+                # a row within its interval costs nothing
                 if residual != 0 or targets[0, i] == targets[1, i]:
                     r += factor[k, i] * residual
                     for j in range(n):
@@ -234,7 +234,7 @@ def lower_cost(program, x, limits, farthest, hard_rows, costs, limit, last):
             ratio = gain / (share * predicted)
             if leads_back:
                 moved += back
-            # accept a step that gains enough; the full step must gain much or stay feasible
+            # end at a step that gains enough; the full step must gain half or hardly violate rows
             if turn == TRIES - 1 or ratio >= ENOUGH and (
                     turn or ratio >= 0.5 or penalty * violation_after <= 0.1 * predicted):
                 break

@@ -31,14 +31,14 @@ DAMPING_TRIES = 3           # tries to solve a program; a retry adds 100 MIN_DAM
 BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
 DIRECTION_TOLERANCE = 1e-6  # tolerance of the direction of scaled tasks, relative to their length
 MAX_CORRECTED_SLACK = 1e-3  # slack above which a row is taken to contradict other rows
-CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
-HALVINGS = 8                # halvings of a step that still crosses a bound
+CORRECTIONS = 4             # most corrections of a step whose curved path crosses a bound
+HALVINGS = 8                # most halvings of a step that still crosses a bound
 SCALE_COST = 1e-4           # weight of the undone part of scaled tasks, relative to firm rows
 SLACK = 0.1                 # largest unreported shortfall of a distance, relative to its margin
-REVERSAL = 0.25             # reverse velocity / last velocity that counts as an oscillation
+REVERSAL = 0.25             # least reverse velocity / last velocity that counts as an oscillation
 MIN_OSCILLATION_SPEED = 1e-4    # slowest oscillation that is damped [rad/s, m/s]
 DAMPING_GROWTH = 30             # factor of the damping in each solve with a reversal
-MAX_DAMPING = 1e2               # largest damping of oscillations, relative to the diagonal of H
+MAX_DAMPING = 1e2               # largest damping of oscillations, relative to the largest H[j, j]
 DAMPING_DECAY = 0.9             # factor of the damping in each solve without a reversal
 
 
