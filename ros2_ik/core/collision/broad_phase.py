@@ -75,12 +75,12 @@ class BroadPhase:
     def bounds_at(self, q: Array, last: DistanceBounds | None = None) -> DistanceBounds:
         """Return lower bounds of all distances at q (nq,), using bounds `last` at a nearby q."""
         margins = self._loop_arguments[-1]
-        placed, (lower, decrease) = np.empty((len(self._boxes), 12)), np.empty((2, len(margins)))
+        placed, bounds = np.empty((len(self._boxes), 12)), np.empty((2, len(margins)))
         previous = (placed, self._no_bounds) if last is None else (last.placed, last.lower_bounds)
-        nearest = self._fill_bounds(np.ascontiguousarray(q), *self._loop_arguments, *previous,
-                                    placed, lower, decrease)
+        nearest = self._fill_bounds(np.ascontiguousarray(q), *self._loop_arguments, previous,
+                                    (placed, bounds))
         # a copy: the caller may change its q
-        return DistanceBounds(q.copy(), placed, lower, decrease, nearest)
+        return DistanceBounds(q.copy(), placed, bounds[0], bounds[1], nearest)
 
 
 class _Bodies(NamedTuple):

@@ -80,9 +80,9 @@ def check_targets(q, start, indices, limits, inactive, chains, poses, errors):
     Values at `indices` (n,) must be within `limits` (2, n), values at the indices `inactive`
     must equal those of `start`, and all magnitudes must be below HUGE. `chains` has two arrays
     with a block for each tip. In the first array, a block has the number of joints that move the
-    tip, then their indices in q from the tip to the root; -1 - i is a floating base at index i. In
-    the second, it has PER_JOINT numbers per joint (screw axis [v, w] at q = 0), then PER_TARGET
-    numbers: the columns of the tip's pose at q = 0, and the tolerances [m] and [rad].
+    tip, then their indices in q from the tip to the root; -1 - i: a floating base whose values
+    begin at index i. In the second, it has PER_JOINT numbers per joint (screw axis [v, w] at
+    q = 0), then PER_TARGET numbers: columns of the tip's pose at q = 0, tolerances [m] and [rad].
 
     Return OUT_OF_LIMITS if a value is not allowed; otherwise fill `errors` (t, 2) with the tips'
     errors [m] and [rad], and return POSE_ERROR or, within all tolerances, WITHIN_TOLERANCE.

@@ -7,7 +7,7 @@ import numpy as np
 from ros2_ik.core.kernels.rows import layout_of, place_bodies, Work
 from ros2_ik.core.kernels.source import inner_part, loop
 
-COARSE_DISTANCE = 0.1    # distance of two AABBs above which the tighter bound is not computed [m]
+COARSE_DISTANCE = 0.1    # AABB distance above which lower bounds ignore `face_separation` [m]
 
 
 @inner_part
@@ -65,19 +65,19 @@ def aabb_distance(centred, halves, a, b):
     return math.sqrt(squared) if largest > 0 else largest
 
 
-@loop("f8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], f8[:,::1], "
-      'f8[::1], f8[:,::1], f8[::1], f8[::1])')
-def fill_lower_bounds(q, numbers, layout, sizes, pairs, margins, before, previous_bounds, centred,
-                      lower_bounds, max_decrease):
+@loop("f8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
+      'Tuple((f8[:,::1], f8[::1])), Tuple((f8[:,::1], f8[:,::1])))')
+def fill_lower_bounds(q, numbers, layout, sizes, pairs, margins, previous, current):
     """
     Fill lower bounds of the pairs' distances at q, using the bounds at a previous configuration.
 
-    Inputs: `before` (i, 12), the boxes' previous placements, and the `previous_bounds` (p,).
-    Outputs: `centred` (i, 12), the boxes' placements; `lower_bounds` (p,) of distance minus margin
-    [m]; `max_decrease` (p,), upper bounds of each distance's decrease [m]. See `near_pairs` for
-    the other arguments. Return the smallest of `lower_bounds`.
+    `previous` has the boxes' placements (i, 12) and the lower bounds (p,) at that configuration.
+    `current` are outputs: the boxes' placements (i, 12) at q, and an array (2, p) of lower bounds
+    of distance minus margin [m], then of upper bounds of each distance's decrease [m]. See
+    `near_pairs` for the other arguments. Return the smallest of the new lower bounds.
     """
-    nearest = np.inf
+    (before, previous_bounds), (centred, bounds), nearest = previous, current, np.inf
+    lower_bounds, max_decrease = bounds[0], bounds[1]
     halves, moved = np.empty((len(sizes), 3)), np.empty(len(sizes))
     place_boxes(q, numbers, layout, sizes, centred, halves)
     # upper bound of the displacement of any point of a box
@@ -109,11 +109,11 @@ def fill_lower_bounds(q, numbers, layout, sizes, pairs, margins, before, previou
 @loop("i8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], i8[::1])")
 def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
     """
-    Fill `near` (p,) with the indices of the pairs whose boxes may touch at q; return their count.
+    Fill `near` (p,) with the indices of the pairs that are near at q; return their count.
 
     q (nq,) may be read-only. `numbers` and `layout` are those of a program whose frames are the
     centres of the boxes, see `layout_of`; `sizes` (i, 3) are the half sizes of the boxes [m].
-    The boxes in a row of `pairs` (p, 2) may touch if their distance is at most `margins` (p,) [m].
+    The boxes in a row of `pairs` (p, 2) are near if they may be at most `margins` (p,) [m] apart.
     """
     centred, halves = np.empty((len(sizes), 12)), np.empty((len(sizes), 3))
     place_boxes(q, numbers, layout, sizes, centred, halves)
@@ -132,7 +132,7 @@ def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
 @loop('void(f8[:,::1], f8[:,::1], f8[:,:], f8[:,::1], i8[::1], f8[:,::1])')
 def fill_distance_slopes(normals, points, twists, moves, pairs, J):
     """
-    Fill J (k, n) with gradients of the distances of pairs; `pairs` (k,) are the pairs' indices.
+    Fill J (k, n) with gradients of pairs' distances; `pairs` (k,) are the pairs' rows in `moves`.
 
     `normals` (k, 3) point from the first body of a pair to the second; `points` (k, 3) are the
     nearest points on the second. `twists` (6, n) are the columns of the spatial Jacobian (linear,

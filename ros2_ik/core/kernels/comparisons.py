@@ -27,11 +27,7 @@ def nearest_turn(value, seed, lower, upper):
 @loop("void(f8[::1], i8[::1], Array(f8, 1, 'C', True), Array(f8, 1, 'C', True), "
       "Array(f8, 1, 'C', True))")
 def choose_turns(q, indices, seed, lower, upper):
-    """
-    Add full turns to the values of q (nq,) at `indices` (k,).
-
-    The turns bring each value as near to `seed` as `lower` and `upper` (nq,) allow [rad].
-    """
+    """Bring the values of q (nq,) at `indices` near the seed by full turns; see `nearest_turn`."""
     for i in indices:
         q[i] = nearest_turn(q[i], seed[i], lower[i], upper[i])
 

@@ -12,18 +12,19 @@ INTERRUPTED = -1                # by a Python callback, which stored the reason
 MAX_VIOLATION = 1e8         # violations are clamped to this, so that no square overflows
 MAX_DAMPING_ERROR = 100.0   # cap of the squared error in damping; floating bases can be far away
 QP_INFINITY = 1e4           # bounds in a QP are clipped to this distance from the row's value
+HARD_ROWS = 'Tuple((i8[::1], f8[:,::1]))'   # type of hard rows, see `bound_distances`
 
 
 @inner_part
-def bound_distances(f, rows, bounds, below, above):
+def bound_distances(f, hard_rows, below, above):
     """
-    Fill `below` (k,) and `above` (k,) with lower bound - value and upper bound - value of `rows`.
+    Fill `below` (k,) and `above` (k,) with lower bound - value, upper bound - value of hard rows.
 
-    `rows` (k,) are indices in f (m,); `bounds` (4, k) are lower bound, upper bound, tolerance and
-    scale of each row. The value is f[row] times the scale; bounds and tolerance are in scaled
-    units. Return the sum of squared violations, and whether all are within their tolerance.
+    `hard_rows` has the rows' indices in f (m,), then `bounds` (4, k): lower bound, upper bound,
+    tolerance and scale of each row. The value is f[row] times the scale; bounds and tolerance are
+    in scaled units. Return the sum of squared violations, and whether all are within tolerance.
     """
-    total, is_feasible = 0.0, True
+    (rows, bounds), total, is_feasible = hard_rows, 0.0, True
     for i in range(len(rows)):
         value = bounds[3, i] * f[rows[i]]
         below[i], above[i] = bounds[0, i] - value, bounds[1, i] - value
@@ -37,8 +38,9 @@ def bound_distances(f, rows, bounds, below, above):
 
 
 @part
-def scaled_rows(J, rows, bounds, out):
+def scaled_rows(J, hard_rows, out):
     """Fill `out` (k, n) with the Jacobian of the scaled rows; see `bound_distances`."""
+    rows, bounds = hard_rows
     for i in range(len(rows)):
         for j in range(J.shape[1]):
             out[i, j] = bounds[3, i] * J[rows[i], j]
@@ -89,13 +91,13 @@ def step_within(H, g, low, high, K, d, held, predict_active):
 
 
 @inner_part
-def normal_equations(J, rows, bounds, below, above, H, g, slopes):
+def normal_equations(J, hard_rows, below, above, H, g, slopes):
     """
-    Fill the lower half of H = J^T J (n, n) and g = J^T e (n,), with e the violations of `rows`.
+    Fill the lower half of H = J^T J (n, n) and g = J^T e (n,), with e the rows' violations.
 
     Rows within bounds do not count, unless the two bounds are equal. `slopes` (n,) is scratch.
     """
-    n = len(g)
+    (rows, bounds), n = hard_rows, len(g)
     H[:], g[:] = 0.0, 0.0
     for i in range(len(rows)):
         violation = max(below[i], 0.0) + min(above[i], 0.0)
@@ -113,15 +115,15 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
 
 
 @part
-def step_to_bounds(J, rows, bounds, below, above, damping, low, high, d):
+def step_to_bounds(J, hard_rows, below, above, damping, low, high, d):
     """
-    Fill d (n,) with the damped step in the box low..high that best brings `rows` within bounds.
+    Fill d (n,) with the damped step in the box low..high that best brings hard rows within bounds.
 
     Return False if the quadratic program cannot be solved numerically. See `bound_distances`.
     """
-    n, k = J.shape[1], len(rows)
+    n, k = J.shape[1], len(below)
     A, y = np.empty((k, n)), np.empty(n + k)
-    scaled_rows(J, rows, bounds, A)
+    scaled_rows(J, hard_rows, A)
     # clip bounds to QP_INFINITY, which no step reaches: huge numbers would cost precision
     for i in range(k):
         below[i] = min(max(below[i], -QP_INFINITY), QP_INFINITY)
@@ -130,20 +132,20 @@ def step_to_bounds(J, rows, bounds, below, above, damping, low, high, d):
 
 
 @inner_part
-def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, options, limit,
-                 work):
+def descend_from(functions, x, limits, farthest, hard_rows, options, limit, work):
     """
     Descend from x (nx,); on return x holds the best values found.
 
-    `at` and `work` are the layout and scratch arrays of a program, `limits` (2, nx) the limits of
-    x, `farthest` (n,) the largest steps. See `bound_distances` for `rows` and `bounds`. `options`
-    (7,) are damping factor, damping bias, patience, drop, `lm`'s solution and step tolerance
-    (0: none), and the kind of steps (0: Levenberg-Marquardt, 1: `step_to_bounds`). A descent ends
-    after `patience` consecutive iterations with squared errors above drop times the lowest so far.
+    `work` has scratch arrays (see `work_of`), `limits` (2, nx) are the limits of x, `farthest`
+    (n,) the largest steps. See `bound_distances` for `hard_rows`. `options` (7,) are damping
+    factor, damping bias, patience, drop, `lm`'s solution and step tolerance (0: none), and the
+    kind of steps (0: Levenberg-Marquardt, 1: `step_to_bounds`). A descent ends after `patience`
+    consecutive iterations with squared errors above drop times the lowest so far.
 
     Return the squared error, the number of iterations (at most `limit`) and the exit flag.
     """
-    n, m, k = at.columns, at.rows, len(rows)
+    at, k = functions.layout, len(hard_rows[0])
+    n, m = at.columns, at.rows
     damping, bias, patience, drop, solved, shortest = (options[0], options[1], options[2],
                                                        options[3], options[4], options[5])
     # views into a few arrays: an allocation takes as long as a hundred additions
@@ -156,10 +158,10 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
     best, stall, iteration, flag = np.inf, 0, 0, 0
     while True:
         # compute the values of the rows; the Jacobian only if the descent continues
-        if not fill_values(at, parameters, addresses, x, work, f, J):
+        if not fill_values(functions, x, work, f, J):
             flag = INTERRUPTED
             break
-        error, is_feasible = bound_distances(f, rows, bounds, below, above)
+        error, is_feasible = bound_distances(f, hard_rows, below, above)
         if (error < solved * solved) if solved > 0 else is_feasible:
             return error, iteration, CONVERGED
         stall = 0 if error < drop * best else stall + 1
@@ -179,11 +181,11 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, farthest, o
         step_bounds(at, x, limits, farthest, low, high)
         weight = damping * min(error, MAX_DAMPING_ERROR) + bias
         if options[6] == 0:
-            normal_equations(J, rows, bounds, below, above, H, g, slopes)
+            normal_equations(J, hard_rows, below, above, H, g, slopes)
             for a in range(n):
                 H[a, a] += weight
             step_within(H, g, low, high, K, d, held, at.entries > 1)
-        elif not step_to_bounds(J, rows, bounds, below, above, weight, low, high, d):
+        elif not step_to_bounds(J, hard_rows, below, above, weight, low, high, d):
             flag = STEP_TOO_SMALL
             break
         move(at, x, d, limits)

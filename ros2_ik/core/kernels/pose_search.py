@@ -4,7 +4,7 @@ import numpy as np
 
 from ros2_ik.core.kernels.comparisons import nearest_turn
 from ros2_ik.core.kernels.descents import CONVERGED, descend_from
-from ros2_ik.core.kernels.rows import fill_values, layout_of, TURN, work_of
+from ros2_ik.core.kernels.rows import fill_values, functions_of, TURN, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.starts import (
     BEST,
@@ -25,11 +25,11 @@ CLOSE = (0.25, 0.7)
 
 
 @part
-def is_close(at, parameters, addresses, x, rows, work):
+def is_close(functions, x, rows, work):
     """Return whether all tips at x (nx,) are within CLOSE of their targets."""
+    at, i = functions.layout, 0
     f, J = np.empty(at.rows), np.zeros((at.rows, at.columns))
-    fill_values(at, parameters, addresses, x, work, f, J)
-    i = 0
+    fill_values(functions, x, work, f, J)
     # an entry is the error of a target: three position rows, then three orientation rows
     for entry in range(at.entries):
         top, position, orientation = at.table[at.row + entry], 0.0, 0.0
@@ -46,11 +46,7 @@ def is_close(at, parameters, addresses, x, rows, work):
 
 @inner_part
 def turn_to_seed(values, angles):
-    """
-    Bring values[BEST] nearest to values[SEED] by full turns; return the largest difference left.
-
-    Turns are added only to the values at the indices `angles`.
-    """
+    """Bring values[BEST] near the seed by full turns of `angles`; return the largest change."""
     for j in angles:
         values[BEST, j] = nearest_turn(values[BEST, j], values[SEED, j], values[LIMITS, j],
                                        values[LIMITS + 1, j])
@@ -61,8 +57,7 @@ def turn_to_seed(values, angles):
 
 
 @part
-def search(at, parameters, addresses, rows, bounds, values, angles, bases, options, limit, first,
-           last, most, state):
+def search(functions, hard_rows, values, indices, starts, options, limit, most):
     """
     Fill values[BEST] with the first result that reaches the targets, or else with the best result.
 
@@ -73,9 +68,10 @@ def search(at, parameters, addresses, rows, bounds, values, angles, bases, optio
 
     Return squared error, exit flag, iterations, count of starts used, number of the next start.
     """
+    at, (angles, bases), (_, first, last, state) = functions.layout, indices, starts
     work, limits, near = work_of(at), values[LIMITS:LIMITS + 2], values[NEAR_LIMITS:]
     # from random starts, ignore limits a full turn or more apart: more descents succeed, and full
-    # turns lead back inside. From other starts, respect them: turns would end far from the seed
+    # turns lead back inside. From others, respect them: turns back would end far from the seed
     free = limits.copy()
     for j in angles:
         if limits[1, j] - limits[0, j] >= TURN:
@@ -84,7 +80,7 @@ def search(at, parameters, addresses, rows, bounds, values, angles, bases, optio
     change, farthest = 0.0, np.full(at.columns, np.inf)
     while k <= last:
         # skip the starts near the seed unless all targets are close
-        if k == 1 and not is_close(at, parameters, addresses, values[SEED], rows, work):
+        if k == 1 and not is_close(functions, values[SEED], hard_rows[0], work):
             k, last = N_NEAR + 1, max(last, N_NEAR + 1)
             continue
         # no solution near the seed: accept the solution far from it
@@ -92,9 +88,8 @@ def search(at, parameters, addresses, rows, bounds, values, angles, bases, optio
             break
         draw_start(k, state, values, bases)
         error, done, ended = descend_from(
-            at, parameters, addresses, values[CURRENT],
-            limits if k == 0 else near if k <= N_NEAR else free, rows, bounds, farthest, options,
-            min(limit, most - iterations), work)
+            functions, values[CURRENT], limits if k == 0 else near if k <= N_NEAR else free,
+            farthest, hard_rows, options, min(limit, most - iterations), work)
         iterations, used, k = iterations + done, used + 1, k + 1
         # keep the best result; a solution replaces any other result
         if used == 1 or error < best and flag != CONVERGED or ended == CONVERGED:
@@ -106,21 +101,22 @@ def search(at, parameters, addresses, rows, bounds, values, angles, bases, optio
     return best, flag, iterations, used, k
 
 
-@loop('Tuple((f8, i8, i8, i8, i8))(f8[::1], i8[::1], i8[::1], i8[::1], f8[:,::1], i8[::1], '
-      "i8[::1], i8[::1], f8[:,:,::1], Array(f8, 1, 'C', True), f8[:,:], f8[::1], i8, i8, i8, "
-      'i8, i8[::1], f8[::1])')
-def find_poses(numbers, layout, addresses, rows, bounds, indices, angles, bases, poses, seed,
-               ranges, options, limit, first, last, most, state, q):
+@loop('Tuple((f8, i8, i8, i8, i8))(Tuple((f8[::1], i8[::1], i8[::1], i8[::1], f8[:,::1], i8[::1], '
+      "i8[::1], i8[::1])), f8[:,:,::1], Tuple((Array(f8, 1, 'C', True), i8, i8, i8[::1])), "
+      'f8[:,:], f8[::1], i8, i8, f8[::1])')
+def find_poses(group, poses, starts, ranges, options, limit, most, q):
     """
     Fill the moving values of q (nq,) with joint values that bring tips to `poses` (t, 4, 4).
 
-    `numbers`, `layout` and `addresses` are those of a program whose entries are the targets. The n
-    moving values have the indices `indices` (n,) in `seed` (nq,). The rows of `ranges` (4, n) are
-    lower and upper limits, then lower and upper bounds of random starts. Full turns may be added
-    to the values at the indices `angles`. See `search` for the other arguments and the results.
+    `group` has numbers, layout and addresses of a program whose entries are the targets, rows and
+    bounds (see `bound_distances`), and three arrays of indices: of the n moving values in q; among
+    these, of `angles` to which full turns may be added, and of floating joints' first values.
+    `starts` has the seed (nq,), the numbers of the first and the last start, and the state of the
+    random generator. See `init_values` for `ranges`, `search` for other arguments and results.
     """
-    values = np.empty((ROWS_OF_VALUES, len(indices)))
-    init_values(values, seed, ranges, indices)
+    numbers, layout, addresses, rows, bounds, moving, angles, bases = group
+    values = np.empty((ROWS_OF_VALUES, len(moving)))
+    init_values(values, starts[0], ranges, moving)
     # parameters of a pose: its rotation row by row, then its position
     parameters = np.empty(12 * len(poses))
     for t in range(len(poses)):
@@ -128,8 +124,9 @@ def find_poses(numbers, layout, addresses, rows, bounds, indices, angles, bases,
             for j in range(3):
                 parameters[12 * t + 3 * i + j] = poses[t, i, j]
             parameters[12 * t + 9 + i] = poses[t, i, 3]
-    found = search(layout_of(numbers, layout), parameters, addresses, rows, bounds, values, angles,
-                   bases, options, limit, first, last, most, state)
-    for j in range(len(indices)):
-        q[indices[j]] = values[BEST, j]
+    functions = functions_of((numbers, layout, parameters, addresses))
+    found = search(functions, (rows, bounds), values, (angles, bases), starts, options, limit,
+                   most)
+    for j in range(len(moving)):
+        q[moving[j]] = values[BEST, j]
     return found

@@ -203,7 +203,7 @@ def refine_active_set(qp, rows, side, count, x, y):
     for j in range(n):
         finite = finite and h[j] - h[j] == 0
         x[j] = min(max(h[j], low[j]), high[j])
-    # multipliers: of rows, weight times violation; of fixed variables, minus penalized gradient
+    # multipliers: rows: weight times violation; fixed variables: minus the penalized cost's slope
     y[:n + m] = 0.0
     for i in range(m):
         value = row_times(A, i, x)

@@ -7,7 +7,8 @@ import numpy as np
 
 from ros2_ik.core.kernels.source import call, call_back, inner_part, loop, part
 
-PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
+ARRAYS = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
+PROGRAM = f'Tuple(({ARRAYS}))'    # type of a program
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
 # values of `formula` for entries (see `layout_of`) without a formula
 (LINEAR,                    # rows that are linear in x
@@ -19,6 +20,7 @@ Layout = namedtuple('Layout', (
     'table numbers placements columns bodies frames entries rows values floating floatings parent '
     'kind value_index column motion frame_body formula frame relative parameter row support '
     'moved_by sign first_mass point_mass'))
+Functions = namedtuple('Functions', ('layout', 'parameters', 'addresses'))
 Work = namedtuple('Work', ('placed', 'twists', 'scratch', 'frame_placed', 'W', 'mass'))
 
 
@@ -27,16 +29,14 @@ def layout_of(numbers, layout):
     """
     Return the `Layout` of a program: its sizes, and the offset of each table in its buffer.
 
-    A few buffers hold all tables, because each array passed to a function costs reference
-    counting. The buffer `table` has all integer tables, at the offsets computed here. `numbers`
-    has each body's joint `multiplier`, then each `offset` (see `Tree`). `placements` (bodies +
-    frames, 12) has the pose of each body in its parent at joint position 0, then of each frame in
-    its body.
+    The buffer `table` has all integer tables, at the offsets computed here, because each array
+    passed to a function costs reference counting. `numbers` has each body's joint `multiplier`,
+    then each `offset` (see `Tree`). `placements` (bodies + frames, 12) has the pose of each body
+    in its parent at joint position 0, then of each frame in its body.
 
     An entry is a function of the program; it has a formula, or is LINEAR, PYTHON or MASSES.
     """
-    n, bodies, frames, entries, floatings = (layout[0], layout[1], layout[2], layout[3],
-                                             layout[4])
+    n, bodies, frames, entries, floatings = layout[0], layout[1], layout[2], layout[3], layout[4]
     # per column: index of its value in x, -1 for columns of floating joints
     values = 5
     # per floating joint: index of its first value in x, and its first column
@@ -46,7 +46,7 @@ def layout_of(numbers, layout):
     kind = parent + bodies
     value_index = kind + bodies
     column = value_index + bodies
-    # per body: its first twist; a body has a twist for each column of its joint
+    # per body: index of its first twist; a body has a twist for each column of its joint
     motion = column + bodies
     # per frame: the body that carries it
     frame_body = motion + bodies + 1
@@ -70,8 +70,15 @@ def layout_of(numbers, layout):
 
 
 @part
+def functions_of(program):
+    """Return the `Functions` of a program: its `Layout`, parameters, and addresses."""
+    numbers, layout, parameters, addresses = program
+    return Functions(layout_of(numbers, layout), parameters, addresses)
+
+
+@part
 def work_of(at):
-    """Allocate the scratch arrays of one evaluation."""
+    """Allocate scratch arrays for the evaluation of a program."""
     placed = np.zeros((at.bodies + 1, 12))
     placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0    # row 0 is the root
     return Work(placed, np.zeros((at.table[at.motion + at.bodies], 6)), np.empty((2, 12)),
@@ -267,29 +274,30 @@ def add_jacobian_rows(at, entry, work, J):
 
 
 @inner_part
-def fill(at, parameters, addresses, x, work, f, J):
+def fill(functions, x, work, f, J):
     """
-    Fill the values f (m,) and the Jacobian J (m, n) of a program at x (nx,).
+    Fill the values f (m,) and the Jacobian J (m, n) of functions at x (nx,).
 
-    The last of `addresses` is the address of the callback for rows that Python fills (0: none).
+    The last of their `addresses` is that of the callback for rows that Python fills (0: none).
     Return False if the callback interrupts.
     """
-    is_filled = fill_values(at, parameters, addresses, x, work, f, J)
-    fill_slopes(at, work, J)
+    is_filled = fill_values(functions, x, work, f, J)
+    fill_slopes(functions.layout, work, J)
     return is_filled
 
 
 @inner_part
-def fill_values(at, parameters, addresses, x, work, f, J):
+def fill_values(functions, x, work, f, J):
     """Fill f; fill wrenches of entries with a formula, rows of J of the others. See `fill`."""
+    at, parameters, addresses = functions
     table = at.table
     place_bodies(at, x, work)
     for entry in range(at.entries):
         number = table[at.formula + entry]
         if number >= 0:
-            call(addresses[number], work.frame_placed, table[at.frame + entry],
-                 table[at.relative + entry], parameters, table[at.parameter + entry], f, work.W,
-                 table[at.row + entry])
+            call(addresses[number], work.frame_placed,
+                 (table[at.frame + entry], table[at.relative + entry]), parameters,
+                 table[at.parameter + entry], f, work.W, table[at.row + entry])
         elif number == LINEAR:
             linear_rows(at, entry, x, parameters, f, J)
         elif number == MASSES:
@@ -376,10 +384,10 @@ def step_bounds(at, x, limits, farthest, low, high):
 
 
 @loop(f'b1({PROGRAM}, f8[::1], f8[::1], f8[:,::1])')
-def evaluate(numbers, layout, parameters, addresses, x, f, J):
+def evaluate(program, x, f, J):
     """Fill the values f (m,) and the Jacobian J (m, n) of a program at x (nx,)."""
-    at = layout_of(numbers, layout)
-    return fill(at, parameters, addresses, x, work_of(at), f, J)
+    functions = functions_of(program)
+    return fill(functions, x, work_of(functions.layout), f, J)
 
 
 @loop('void(i8, f8[:,:], f8[:,:], f8[::1], f8[::1], f8[:,::1])')
@@ -390,4 +398,4 @@ def measure_formula(formula, B, A, parameters, f, W):
         for k in range(3):
             placed[0, 3 * j + k], placed[1, 3 * j + k] = B[j, k], A[j, k]
         placed[0, 9 + j], placed[1, 9 + j] = B[j, 3], A[j, 3]
-    call(formula, placed, 0, 1, parameters, 0, f, W, 0)
+    call(formula, placed, (0, 1), parameters, 0, f, W, 0)

@@ -114,12 +114,12 @@ def compile_all() -> None:
         getattr(one, compiled_code)
 
 
-def call(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
+def call(formula, placed, pair, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
     """
     Call a formula by its address (compiled code only).
 
-    The placements of B and A are rows b and a of `placed` (k, 12). The formula's parameters begin
-    at index `first`, its rows of f (m,) and W (m, 6) at index `row`.
+    The placements of B and A are rows pair[0] and pair[1] of `placed` (k, 12). The formula's
+    parameters begin at index `first`, its rows of f (m,) and W (m, 6) at index `row`.
     """
 
 
@@ -146,9 +146,10 @@ def _overload_calls() -> None:
     at_address, ask_at_address = _by_address(5, types.void), _by_address(3, types.int32)
 
     @overload(call)
-    def _(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
-        return lambda formula, placed, b, a, parameters, first, f, W, row: at_address(
-            formula, (placed, placed, parameters, f, W), (12 * b, 12 * a, first, row, 6 * row))
+    def _(formula, placed, pair, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
+        return lambda formula, placed, pair, parameters, first, f, W, row: at_address(
+            formula, (placed, placed, parameters, f, W),
+            (12 * pair[0], 12 * pair[1], first, row, 6 * row))
 
     @overload(call_back)
     def _(function, x, f, J):    # type: ignore[no-untyped-def]

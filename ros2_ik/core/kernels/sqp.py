@@ -6,12 +6,13 @@ from ros2_ik.core.kernels.descents import (
     bound_distances,
     CONVERGED,
     descend_from,
+    HARD_ROWS,
     INTERRUPTED,
     ITERATION_LIMIT,
     scaled_rows,
 )
 from ros2_ik.core.kernels.qp import QP, row_times, solve_qp, STIFFEST
-from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, step_bounds, work_of
+from ros2_ik.core.kernels.rows import fill, functions_of, move, PROGRAM, step_bounds, work_of
 from ros2_ik.core.kernels.source import loop, part
 
 SLACK_WEIGHT = 1e8      # initial weight of the hard rows' slack in a QP
@@ -22,10 +23,9 @@ TRIES = 8               # largest number of steps tried in a line search
 ENOUGH = 0.1            # fraction of the predicted gain at which a step is accepted
 
 
-@loop(f'Tuple((f8, i8, i8, i8, i8))({PROGRAM}, f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '
+@loop(f'Tuple((f8, i8, i8, i8, i8))({PROGRAM}, f8[:,::1], f8[:,::1], f8[::1], {HARD_ROWS}, '
       'f8[::1], i8, i8)')
-def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, bounds, farthest,
-                  options, limit, most):
+def find_feasible(program, starts, limits, farthest, hard_rows, options, limit, most):
     """
     Descend from `starts` (k, nx), one after another, until all rows are within their tolerance.
 
@@ -35,13 +35,12 @@ def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, 
     Return the squared violation, exit flag and index of the best start, then the counts of
     iterations and of starts used.
     """
-    at = layout_of(numbers, layout)
-    work = work_of(at)
+    functions = functions_of(program)
+    work = work_of(functions.layout)
     best, best_flag, best_start, iterations, used, flag = np.inf, 0, 0, 0, 0, 0
     while used < len(starts):
-        error, done, flag = descend_from(
-            at, parameters, addresses, starts[used], limits, rows, bounds, farthest, options,
-            min(limit, most - iterations), work)
+        error, done, flag = descend_from(functions, starts[used], limits, farthest, hard_rows,
+                                         options, min(limit, most - iterations), work)
         if used == 0 or flag == CONVERGED or error < best:
             best, best_flag, best_start = error, flag, used
         iterations, used = iterations + done, used + 1
@@ -51,16 +50,16 @@ def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, 
 
 
 @part
-def cost_of(f, J, targets, linear, factor, unit, g, H):
+def cost_of(f, J, costs, unit, g, H):
     """
     Return the cost at values f (m,); fill its gradient g (n,) and Gauss-Newton matrix H (n, n).
 
     cost = 1/2 |factor residual|^2 + linear . f; residual (m,) is the signed distance of f from its
-    target interval. `targets` (2, m) are the ends of these intervals, `factor` (k, m) is a
-    root of the weight matrix (factor^T factor), `linear` (m,) are the weights of scalar costs. All
-    results are divided by `unit`.
+    target interval. `costs` has the ends of these intervals (2, m), the weights `linear` (m,) of
+    scalar costs, and `factor` (k, m), a root of the weight matrix (factor^T factor). All results
+    are divided by `unit`.
     """
-    m, n = J.shape
+    (targets, linear, factor), (m, n) = costs, J.shape
     slope = np.empty(n)
     total = 0.0
     g[:] = 0.0
@@ -78,7 +77,7 @@ def cost_of(f, J, targets, linear, factor, unit, g, H):
         for i in range(m):
             if factor[k, i] != 0:
                 residual = f[i] - min(max(f[i], targets[0, i]), targets[1, i])
-                # strictly inside its interval a row costs nothing
+                # a row within its interval costs nothing
                 if residual != 0 or targets[0, i] == targets[1, i]:
                     r += factor[k, i] * residual
                     for j in range(n):
@@ -150,10 +149,9 @@ def predicted_gain(H, g, d, A, below, above, violation, penalty):
     return gain
 
 
-@loop(f'Tuple((f8, f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[:,::1], '
-      'f8[::1], f8[:,::1], f8[::1], i8, f8[::1])')
-def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, targets, linear,
-               factor, farthest, limit, last):
+@loop(f'Tuple((f8, f8, i8, i8))({PROGRAM}, f8[::1], f8[:,::1], f8[::1], {HARD_ROWS}, '
+      'Tuple((f8[:,::1], f8[::1], f8[:,::1])), i8, f8[::1])')
+def lower_cost(program, x, limits, farthest, hard_rows, costs, limit, last):
     """
     Lower the cost (see `cost_of`) from a feasible x (nx,), in at most `limit` iterations.
 
@@ -161,8 +159,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     the rows slightly. Return the best and the last cost, the number of iterations and the exit
     flag. See `find_feasible` for the other arguments.
     """
-    at = layout_of(numbers, layout)
-    n, m, k = at.columns, at.rows, len(rows)
+    functions, k = functions_of(program), len(hard_rows[0])
+    at, n, m = functions.layout, functions.layout.columns, functions.layout.rows
     work = work_of(at)
     f, J, f_after, J_after = np.empty(m), np.zeros((m, n)), np.empty(m), np.zeros((m, n))
     g, H, g_after, H_after = np.empty(n), np.empty((n, n)), np.empty(n), np.empty((n, n))
@@ -172,16 +170,16 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     y, y_back = np.empty(n + k), np.empty(n + k)
     bfgs_correction, one, zero, moved = np.zeros((n, n)), np.eye(n), np.zeros(n), np.empty(n)
     after, best_x = x.copy(), x.copy()
-    if not fill(at, parameters, addresses, x, work, f, J):
+    if not fill(functions, x, work, f, J):
         last[:] = x
         return np.inf, np.inf, 0, INTERRUPTED
     # unit of the cost: its mean Gauss-Newton curvature, at least 1e-3 of its largest slope, so
     # that damping and slack weights do not depend on the scale of the cost
-    cost_of(f, J, targets, linear, factor, 1.0, g, H)
+    cost_of(f, J, costs, 1.0, g, H)
     unit = max(np.trace(H) / n, 1e-3 * np.abs(g).max(), 1e-12)
-    cost = cost_of(f, J, targets, linear, factor, unit, g, H)
-    bound_distances(f, rows, bounds, below, above)
-    scaled_rows(J, rows, bounds, A)
+    cost = cost_of(f, J, costs, unit, g, H)
+    bound_distances(f, hard_rows, below, above)
+    scaled_rows(J, hard_rows, A)
     violation = violation_of(below, above)
     best, damping, iteration, flag, fresh = cost, 1e-2, 0, CONVERGED, True
     weight = SLACK_WEIGHT
@@ -225,18 +223,18 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         going, share, leads_back = True, 1.0, False
         for turn in range(TRIES):
             move(at, after, back if leads_back else moved, limits)
-            going = fill(at, parameters, addresses, after, work, f_after, J_after)
+            going = fill(functions, after, work, f_after, J_after)
             if not going:
                 break
-            cost_after = cost_of(f_after, J_after, targets, linear, factor, unit, g_after, H_after)
-            bound_distances(f_after, rows, bounds, below_after, above_after)
-            scaled_rows(J_after, rows, bounds, A_after)
+            cost_after = cost_of(f_after, J_after, costs, unit, g_after, H_after)
+            bound_distances(f_after, hard_rows, below_after, above_after)
+            scaled_rows(J_after, hard_rows, A_after)
             violation_after = violation_of(below_after, above_after)
             gain = cost - cost_after + penalty * (violation - violation_after)
             ratio = gain / (share * predicted)
             if leads_back:
                 moved += back
-            # accept a step that gains enough; the full step must gain much or stay feasible
+            # end at a step that gains enough; the full step must gain half or hardly violate rows
             if turn == TRIES - 1 or ratio >= ENOUGH and (
                     turn or ratio >= 0.5 or penalty * violation_after <= 0.1 * predicted):
                 break
@@ -269,7 +267,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             below[:] = below_after
             above[:] = above_after
             cost, violation = cost_after, violation_after
-            if cost < best and bound_distances(f_after, rows, bounds, below_after, above_after)[1]:
+            if cost < best and bound_distances(f_after, hard_rows, below_after, above_after)[1]:
                 best = cost
                 best_x[:] = x
         # adapt the damping

@@ -6,7 +6,7 @@ import numpy as np
 
 from ros2_ik.core.kernels import velocity_rows as row
 from ros2_ik.core.kernels.qp import QP, row_times, solve_qp
-from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
+from ros2_ik.core.kernels.rows import ARRAYS, fill, functions_of, move, work_of
 from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.velocity_limits import fill_step_limits
 from ros2_ik.core.kernels.velocity_rows import Problem
@@ -31,14 +31,14 @@ DAMPING_TRIES = 3           # tries to solve a program; a retry adds 100 MIN_DAM
 BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
 DIRECTION_TOLERANCE = 1e-6  # tolerance of the direction of scaled tasks, relative to their length
 MAX_CORRECTED_SLACK = 1e-3  # slack above which a row is taken to contradict other rows
-CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
-HALVINGS = 8                # halvings of a step that still crosses a bound
+CORRECTIONS = 4             # most corrections of a step whose curved path crosses a bound
+HALVINGS = 8                # most halvings of a step that still crosses a bound
 SCALE_COST = 1e-4           # weight of the undone part of scaled tasks, relative to firm rows
 SLACK = 0.1                 # largest unreported shortfall of a distance, relative to its margin
-REVERSAL = 0.25             # reverse velocity / last velocity that counts as an oscillation
+REVERSAL = 0.25             # least reverse velocity / last velocity that counts as an oscillation
 MIN_OSCILLATION_SPEED = 1e-4    # slowest oscillation that is damped [rad/s, m/s]
 DAMPING_GROWTH = 30             # factor of the damping in each solve with a reversal
-MAX_DAMPING = 1e2               # largest damping of oscillations, relative to the diagonal of H
+MAX_DAMPING = 1e2               # largest damping of oscillations, relative to the largest H[j, j]
 DAMPING_DECAY = 0.9             # factor of the damping in each solve without a reversal
 
 
@@ -249,7 +249,8 @@ def solve_bounded(problem, first, step, violations):
     return YIELDING_SCALE, solve_priorities(problem, YIELDING_SCALE, step, violations)
 
 
-@loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
+# separate arguments: a step with tuples of arrays takes 5 % longer
+@loop(f'Tuple((i8, f8))({ARRAYS}, f8[::1], i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
       'f8[:,::1], f8[::1], f8[::1])')
 def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps, joints, options,
                   inertia, step, violations):
@@ -266,15 +267,15 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     Fill `violations` (m + k + 3,) for rows, pairs and the limits in LIMITS. Return DONE,
     RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.
     """
-    at = layout_of(numbers, layout)
-    n, m, dt = at.columns, at.rows, options[0]
+    functions = functions_of((numbers, layout, parameters, addresses))
+    at, n, m, dt = functions.layout, len(step), given.shape[1], options[0]
     work, after, J_after, free = work_of(at), np.empty(m), np.zeros((m, n)), np.empty((2, len(x)))
     free[0], free[1] = -np.inf, np.inf
     step[:], violations[:] = 0.0, 0.0
     # rows of functions, then of pairs; values and Jacobian at x
     rows = np.hstack((given, gaps[:, :row.NUMBERS].T))
     J = np.vstack((np.zeros((m, n)), gaps[:, row.NUMBERS:]))
-    if not fill(at, parameters, addresses, x, work, rows[row.VALUE], J):
+    if not fill(functions, x, work, rows[row.VALUE], J):
         return INTERRUPTED, 0.0
     given[row.VALUE] = rows[row.VALUE, :m]
     # one sum tests all numbers: it is not finite if a number is not finite, or if it overflows
@@ -303,7 +304,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
         move(at, x, step, free)
         if not bounded:
             break
-        if not fill(at, parameters, addresses, x, work, after, J_after):
+        if not fill(functions, x, work, after, J_after):
             return INTERRUPTED, 0.0
         if not crosses_bound(rows, after):
             break

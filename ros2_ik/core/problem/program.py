@@ -28,10 +28,11 @@ class Program:
 
     Inactive joints stay at their values in `start`; `locked_q_indices` are the indices in q of the
     inactive joints that move a frame of a function. `rows[i]` is the slice of function i in the
-    values f and the Jacobian J; `parameter_slices[i]` is its slice in the parameters. `arrays` are
-    the arguments of compiled loops: numbers, layout, parameters, addresses (see kernels/rows.py).
+    values f and the Jacobian J; `parameter_slices[i]` is its slice in the parameters. `arrays` is
+    the program for compiled loops: numbers, layout, parameters, addresses (see kernels/rows.py).
     Programs with the same formulas, frames, sizes and active joints share layout and addresses.
-    If Python evaluates some functions, only one thread may run the program at a time.
+    If Python evaluates some functions (not `is_compiled`), only one thread may run the program at
+    a time.
     """
 
     def __init__(self, robot: Robot, functions: Sequence[KinematicFunction], active: ActiveJoints,
@@ -47,6 +48,7 @@ class Program:
         numbers = _numbers(layout, start[layout.locked_q_indices].tobytes())
         parameters = np.concatenate([_NONE, *(parameters for _, parameters in entries)])
         self.arrays = numbers, layout.table, parameters, layout.addresses
+        self.is_compiled = not layout.python
 
     def replace_function(self, number: int, function: KinematicFunction) -> None:
         """Replace function `number` by a function that differs only in its parameters."""
@@ -68,9 +70,8 @@ class Program:
         If Python evaluates some rows, the loop also ends when `interrupted` returns True, or when
         a Python function raises an exception, which is then raised again.
         """
-        numbers, layout, parameters, addresses = self.arrays
-        if not self._layout.python:
-            return loop(numbers, layout, parameters, addresses, *given)
+        if self.is_compiled:
+            return loop(self.arrays, *given)
         active, errors = self.active, list[BaseException]()
         shapes = (len(active.indices),), (self.size,), (self.size, len(active.columns))
 
@@ -92,7 +93,7 @@ class Program:
         # the last address is the callback's; `callback` must live until the loop has ended
         callback = _CALLBACK(fill)
         address = ctypes.cast(callback, ctypes.c_void_p).value or 0
-        result = loop(numbers, layout, parameters, np.append(addresses[:-1], address), *given)
+        result = loop((*self.arrays[:-1], np.append(self.arrays[-1][:-1], address)), *given)
         if errors:
             raise errors[0]
         return result

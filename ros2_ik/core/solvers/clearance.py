@@ -96,8 +96,7 @@ class SelfMotion:
         self.is_possible = (not problem.active.floating_starts.size
                             and len(problem.active.columns) > len(rows.rows))
         self._step = step_along.run
-        self._loop_arguments = (rows.limits, rows.rows, rows.bounds,
-                                LevenbergMarquardt(problem).options)
+        self._loop_arguments = rows.limits, rows.hard_rows, LevenbergMarquardt(problem).options
         # first direction: arbitrary, but reproducible and not along a single joint
         self._direction = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))
         self._visited = np.empty((0, len(problem.active.indices)))

@@ -90,8 +90,8 @@ class LevenbergMarquardt(Solver):
             if group.targets is not None:
                 poses, ranges = poses[group.targets], ranges[:, group.values]
             group_error, end, done, count, after = self._find(
-                *group.arrays, poses, starts.seed, ranges, self.options, self.attempt_iterations,
-                starts.first, starts.last, left - iterations, starts.state, q)
+                group.arrays, poses, tuple(starts), ranges, self.options, self.attempt_iterations,
+                left - iterations, q)
             error, iterations, used = error + group_error, iterations + done, max(used, count)
             next_start = max(next_start, after)
             if end != ExitFlag.CONVERGED:
@@ -142,7 +142,7 @@ class TargetGroup(NamedTuple):
     start that suits one arm rarely suits the other.
     """
 
-    # the arguments of `find_poses` from `numbers` to `bases`, for the group's own program
+    # argument `group` of `find_poses`
     arrays: tuple[Array | Indices, ...]
     # indices of the group's joint values among the active values
     values: Indices | slice

@@ -23,8 +23,9 @@ class ProblemRows:
     `hard` has the error functions of the targets (zero at the target) and the `form` of each
     constraint; `program` also has the functions of the costs. `rows` (k,) are the indices of the
     hard rows with a finite bound. `bounds` (4, k) has their lower bounds, upper bounds, tolerances
-    to aim at, and scales (constraints: 1; targets: the weight divided by the largest weight).
-    `of_target` returns the error function of a target, by default `target.function`.
+    to aim at, and scales (constraints: 1; targets: the weight divided by the largest weight);
+    `hard_rows` has `rows` and `bounds`. `of_target` returns the error function of a target, by
+    default `target.function`.
     """
 
     def __init__(self, problem: IKProblem, of_target: Callable[
@@ -44,6 +45,7 @@ class ProblemRows:
             dtype=np.int64)
         self.bounds = bounds if len(self.rows) == bounds.shape[1] \
             else np.ascontiguousarray(bounds[:, self.rows])
+        self.hard_rows = self.rows, self.bounds
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
         # compute now, before the clock of a search starts
         _ = soft and self.costs

@@ -101,8 +101,8 @@ class SequentialQuadratic(Solver):
         most = 0 if stop else budget.iterations
         # the loop overwrites x with the ends of the descents
         error, flag, row, iterations, used = rows.hard.run(
-            self._feasible_loop, None if stop else budget.interrupted, x, rows.limits, rows.rows,
-            rows.bounds, self._step_limits, OPTIONS, self.attempt_iterations, most)
+            self._feasible_loop, None if stop else budget.interrupted, x, rows.limits,
+            self._step_limits, rows.hard_rows, OPTIONS, self.attempt_iterations, most)
         # an interrupted loop returns only INTERRUPTED; the budget has the reason
         if flag != ExitFlag.CONVERGED:
             flag = budget.flag or flag
@@ -145,6 +145,6 @@ class SequentialQuadratic(Solver):
         """Run up to `limit` iterations of `lower_cost` from x (n,); overwrites x and `last`."""
         rows = self.rows
         found: tuple[float, float, int, int] = rows.program.run(
-            self._lower_cost, interrupted, x, rows.limits, rows.rows, rows.bounds, *rows.costs,
-            self._step_limits, limit, last)
+            self._lower_cost, interrupted, x, rows.limits, self._step_limits, rows.hard_rows,
+            rows.costs, limit, last)
         return found
