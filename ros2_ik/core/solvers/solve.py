@@ -22,7 +22,8 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers.options import DEFAULTS, SolveOptions
-from ros2_ik.core.solvers.search import Search
+from ros2_ik.core.solvers.search import chosen_solver, Search
+from ros2_ik.core.solvers.solver import make_solver
 
 
 def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
@@ -142,8 +143,10 @@ class PoseSolver:
         problem = IKProblem(self.robot, targets, self.group, None, self.locked,
                             joint_limits=self.joint_limits, collisions=collisions,
                             checker=self._checker(self.scene) if collisions else None)
-        # raises errors of the options, and compiles the solver's loops
-        Search(problem, options=self.options)
+        # raises errors of the options, and compiles the solver's loops; not by a Search, which
+        # would draw from a generator in `random_state`
+        make_solver(chosen_solver(self.options.solver, problem)[0], problem,
+                    self.options.solver_options)
         self.__dict__.update(_problem=problem)
 
     def solve(self, target: Pose | Sequence[Pose], seed: JointValues | None = None,

@@ -73,6 +73,12 @@ def test_warm_solve_pose_enters_few_files(load, collisions, files, switches):
     assert len(set(entered)) <= files and len(entered) - 1 <= switches, entered
 
 
+def test_creation_of_a_pose_solver_draws_no_random_numbers(load):
+    generator = np.random.default_rng(3)
+    PoseSolver(load('panda'), 'panda_hand', options=SolveOptions(random_state=generator))
+    assert generator.integers(10**9) == np.random.default_rng(3).integers(10**9)
+
+
 def test_checker_of_a_finished_search_is_freed(load):
     """A checker for 1,000 objects takes 100 MB."""
     robot = load('panda')
